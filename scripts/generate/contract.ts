@@ -125,7 +125,7 @@ export function generateChecks(operations: readonly OperationShape[]): string {
   const named = checks.map((word) => checkNames[word] ?? word);
   const table = checks.map((word, index) => (word === named[index] ? word : `${word}: ${named[index]}`));
   const ids = operations.flatMap(({ id, rules }) =>
-    Object.entries(rules.ids ?? {}).map(([name, each]) => [`${id}.${name}`, each]),
+    Object.entries(rules.ids ?? {}).map(([name, each]) => [id + name, each]),
   );
   const [underscore, idsUnderscore] = [checks, ids].map(({ length }) => (length === 0 ? "_" : ""));
   return [
@@ -143,7 +143,7 @@ export function generateChecks(operations: readonly OperationShape[]): string {
     functionOf(
       `idRules(${idsUnderscore}operation: string, ${idsUnderscore}name: string): ${ids.length > 0 ? "Rules | " : ""}undefined`,
       // A bundler leaves out calls of a function without a body.
-      ids.length > 0 && "return ids.get(`${operation}.${name}`);",
+      ids.length > 0 && "return ids.get(operation + name);",
     ),
   ].join("\n");
 }
