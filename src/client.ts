@@ -30,7 +30,7 @@ import {
 import { createRerank, type Rerank } from "./wrappers/rerank.js";
 import { type ClientInside, inside, type ServiceCall } from "./wrappers/types.js";
 
-/** A client of the service, with its four operations. Created by {@link createClient}. */
+/** A client of the service, with its operations. Created by {@link createClient}. */
 export interface Client extends ContractClient {
   /** Ranks documents against a query. */
   readonly rerank: Rerank;

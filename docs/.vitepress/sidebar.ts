@@ -54,7 +54,7 @@ export const sidebar: Item[] = [
     ],
   },
   {
-    text: "The four operations",
+    text: "The operations",
     items: [
       ...guides,
       { text: "Any other operation", link: "/guide/request" },

@@ -1,4 +1,4 @@
-// Runs all four operations against the mock; --file FILE uploads a file of one's own,
+// Runs the operations against the mock; --file FILE uploads a file of one's own,
 // --query TEXT --documents FILE ranks lines of one's own.
 import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

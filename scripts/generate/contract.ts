@@ -116,7 +116,7 @@ function requestsTable(operations: readonly OperationShape[]): string {
 // What src/options/validate.ts checks itself, because options need it too.
 const always = new Set("type form x-open required properties items minItems minimum x-max-bytes".split(" "));
 // Words that JavaScript keeps for itself.
-const checkNames: Readonly<Record<string, string>> = { enum: "listed" };
+const checkNames: Readonly<Record<string, string>> = { enum: "enumeration" };
 
 /** Writes which rules are checked: those that the contract's requests have, so that a page loads no others. */
 export function generateChecks(operations: readonly OperationShape[]): string {

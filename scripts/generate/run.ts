@@ -2,9 +2,11 @@
 // only says what is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { readResults } from "../../bench/results.js";
 import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
+import { type MadeRow, withOperations } from "./conformance/exchanges.js";
 import { conformanceOperations } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
 import { generateChecks, generateContract, generateExamples } from "./contract.js";
@@ -27,7 +29,7 @@ const revision = document.info["x-contract-revision"];
 await put(await generated());
 // Read only now: the decisions read src/generated.
 const conformance = await decided();
-await put({ ...conformance, "README.md": await readme() });
+await put({ ...conformance, "README.md": await readme(), "contract/conformance/README.md": await needs() });
 await put(await kept(conformance));
 // They hold what is generated above.
 const { guides } = await import("../../docs/build/guides.js");
@@ -82,7 +84,7 @@ async function decided(): Promise<Record<string, string>> {
   const files = {
     retries: json({ ...data, rows: orEnd(() => data.rows.map(withExpectations)) }),
     errors: json(JSON.parse(await current("contract/conformance/errors.json"))),
-    exchanges: json(JSON.parse(await current("contract/conformance/exchanges.json"))),
+    exchanges: await exchanges(),
     mutants: json(JSON.parse(await current("contract/conformance/mutants.json"))),
     operations: json({ $schema: "./operations.schema.json", ...conformanceOperations(document, operations) }),
     parameters: json({ $schema: "./parameters.schema.json", ...parameters() }),
@@ -92,6 +94,12 @@ async function decided(): Promise<Record<string, string>> {
     ([name, text]) => [`contract/conformance/${name}.json`, withRevision(text, revision)] as const,
   );
   return Object.assign(Object.fromEntries(named), ...schemas);
+}
+
+// The file keeps its layout as long as nothing is made for it.
+async function exchanges(): Promise<string> {
+  const data = JSON.parse(await current("contract/conformance/exchanges.json")) as { rows: MadeRow[] };
+  return json({ ...data, rows: withOperations(data.rows, operations) });
 }
 
 function json(value: unknown): string {
@@ -113,6 +121,12 @@ function jsonLines(value: unknown, indent: string): string {
 async function schemaOf(name: string): Promise<Record<string, string>> {
   const file = `contract/conformance/${name}.schema.json`;
   return { [file]: withId(await current(file), name, revision) };
+}
+
+async function needs(): Promise<string> {
+  const { withNeeds } = await import("./conformance/failures.js");
+  const text = await current("contract/conformance/README.md");
+  return orEnd(() => withNeeds(text, operations));
 }
 
 async function readme(): Promise<string> {

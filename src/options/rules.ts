@@ -71,7 +71,7 @@ export function checkEach(
 }
 
 /** `enum`. */
-export function listed(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
+export function enumeration(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
   if (!values.includes(value)) throw invalidValue(`${name} must be one of ${values.join(", ")}.`);
 }
 

@@ -4,7 +4,7 @@ import { filePartOf, parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { AbortSignalLike } from "../options/types.js";
-import { listed, pattern, type Rules } from "../options/rules.js";
+import { enumeration, pattern, type Rules } from "../options/rules.js";
 import { type RequestRules, validate } from "../options/validate.js";
 import { memberOf, parseJson } from "../values.js";
 import { Refusal } from "./standInAnswer.js";
@@ -164,7 +164,7 @@ async function sha256(content: Uint8Array): Promise<string> {
 export function checkStrictly(value: unknown, rules: Rules, name: string): void {
   const { pattern: source, enum: values, items, additionalProperties: others } = rules;
   if (source !== undefined) pattern(value as string, source, { name, rules: { form: forms[source] } });
-  if (values !== undefined) listed(value, values, { name });
+  if (values !== undefined) enumeration(value, values, { name });
   // Strings are excluded: each character of a long string would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const known = { ...rules.properties, ...variantOf(value, rules)?.properties };

@@ -36,6 +36,13 @@ const sample = [
   "body-truncated",
   "reset-before-headers",
 ].flatMap((event) => added.map((id) => `retries/${event}/${id}`));
+const exchanges = [
+  "headers-of-any-case",
+  "ids-with-every-character",
+  "non-ascii-answer",
+  "answer-in-gzip",
+  "answer-of-1-mib-and-one",
+].map((name) => `exchanges/${name}/startEvaluator`);
 
 const startRunner = (rows: readonly string[]): Promise<Runner> => {
   const args = ["src/cli/main.ts", "conformance", "--port", "0", "--json"];
@@ -44,6 +51,11 @@ const startRunner = (rows: readonly string[]): Promise<Runner> => {
 };
 const read = async (project: string, name: string) =>
   JSON.parse(await readFile(path.join(project, "contract/conformance", name), "utf8"));
+
+interface ExchangeRow {
+  readonly name: string;
+  readonly operations: Readonly<Record<string, object>>;
+}
 
 interface Row {
   readonly event: string;
@@ -71,7 +83,36 @@ test("the data has rows for the added operations, and those of the others are as
   expect(added.map((id) => lost[id]?.requests)).toEqual([3, 3, 3, 1, 3, 3, 1]);
 });
 
-test.each(["retries", "operations", "parameters"])(
+test("rows of exchanges.json that hold for any operation hold for the added ones, and stay up to date", async () => {
+  const rowsOf = async (project: string): Promise<ExchangeRow[]> =>
+    (await read(project, "exchanges.json")).rows;
+  const [rows, before] = await Promise.all([rowsOf(folder), rowsOf(root)]);
+  const named = (name: string) => Object.keys(rows.find((row) => row.name === name)?.operations ?? {});
+  const json = added.filter((id) => !["downloadDataset", "deleteEvaluator"].includes(id));
+  const withIds = added.filter((id) => !["listEvaluators", "createEvaluator"].includes(id));
+  for (const [name, ids] of Object.entries({
+    "headers-of-any-case": added,
+    "retry-after-date-rfc-850": added,
+    "ids-with-every-character": withIds,
+    "ids-that-lead-elsewhere": withIds,
+    "unknown-members": json,
+    "non-ascii-answer": json,
+    "answer-of-1-mib-and-one": json,
+    "answer-in-gzip": json,
+    "answer-of-another-2xx": json,
+    "own-connection": ["createEvaluator", "startEvaluator"],
+    "default-deadline": ["createEvaluator", "startEvaluator"],
+  }))
+    expect([name, named(name).filter((id) => added.includes(id))]).toEqual([name, ids]);
+  for (const [index, { operations }] of rows.entries())
+    expect(operations).toMatchObject(before[index]?.operations ?? {});
+  const check = await run(process.execPath, [...node, "scripts/generate/run.ts", "--check"], { cwd: folder });
+  expect(check.stdout + check.stderr).toBe("All that is generated is up to date.\n");
+  const needed = await readFile(path.join(folder, "contract/conformance/README.md"), "utf8");
+  expect(needed).toContain("| `getDataset` | nothing: every member may be absent |");
+});
+
+test.each(["retries", "operations", "parameters", "exchanges"])(
   "%s.json is still what its schema describes",
   async (name) => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true });
@@ -91,7 +132,7 @@ test("our client passes every row of the added operations", async () => {
 });
 
 test("over fetch, too", async () => {
-  const { url, report } = await startRunner(sample);
+  const { url, report } = await startRunner([...sample, ...exchanges]);
   await certify(url, () => ({ fetch: globalThis.fetch }));
   expect(await report()).toMatchObject({ passed: sample.length, failed: 0, skipped: 0 });
 });
@@ -105,11 +146,11 @@ test.skipIf(!hasPhp)("the PHP client takes them from operations.json", async () 
 });
 
 async function takesThem(command: string, program: string): Promise<void> {
-  const { url, report } = await startRunner(sample);
+  const { url, report } = await startRunner([...sample, ...exchanges]);
   const { stderr } = await run(command, [path.join(folder, "contract/conformance", program), url]);
   const { rows, passed } = await report();
   expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
-  expect([passed, stderr]).toEqual([sample.length, ""]);
+  expect([passed, stderr]).toEqual([sample.length + exchanges.length, ""]);
 }
 
 test("the runner says what is wrong with a query, a header, a body and a value", async () => {

@@ -85,7 +85,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
 const searched = ["src", "scripts", "docs/build", "contract", "checks"];
 // Written from the contract, or a release as it was.
 const generated =
-  /^(src\/generated\/|src\/wrappers\/contract(Methods|Client)\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
+  /^(src\/generated\/|src\/options\/contractChecks\.ts|src\/wrappers\/contract(Methods|Client)\.ts|contract\/(baseline|revisions|conformance)\/|contract\/CONTRACT-CHANGELOG\.md)/;
 // What Git does not keep.
 const others = /(^|\/)(node_modules|dist|documented|target|\.\w+)(\/|$)|package-lock\.json$/;
 
@@ -116,4 +116,17 @@ test("an operation is named only where a person wrote something for it", async (
   expect(fresh, "read it from the row of the contract, or list the file with its reason").toEqual([]);
   const gone = listed.filter((place) => !found.some((file) => isBelow(file, place)));
   expect(gone, "it names no operation any more: take it off the list").toEqual([]);
+});
+
+test("nothing that a person wrote says how many operations there are", async () => {
+  const pages = (await Promise.all(["docs", "src", "scripts"].map(filesBelow))).flat();
+  const files = ["README.md", "openapi.yaml", ...pages.filter((file) => /\.(md|ts|yaml)$/.test(file))];
+  const texts = await Promise.all(files.map((file) => readFile(path.join(root, file), "utf8")));
+  const counted = /\b(four|4) (documented )?operations\b|\b(the|all) four (calls|requests)\b/i;
+  // What is derived names its own result in an example.
+  const counting = files.filter(
+    (file, index) => file !== "docs/build/operations.ts" && counted.test(texts[index] ?? ""),
+  );
+  // The picture of the site's card, which says so, is described there.
+  expect(counting).toEqual(["docs/build/head.ts"]);
 });

@@ -6,6 +6,7 @@ import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import type { Exchange, TransportResponse } from "../../../src/transport/exchange.js";
 import type { FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
+import type { OperationShape } from "../operations.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
@@ -64,11 +65,35 @@ export function failureOf(row: RetryRow, step: RowStep, operation: OperationId):
     : failureOfFault(row, faultOf(step.network));
 }
 
+interface Reader {
+  readonly read: (answer: object) => object;
+  readonly needs: string;
+}
+
 // How each operation's JSON object is read; of the others nothing is needed.
-const readers: Readonly<Partial<Record<OperationId, (answer: object) => object>>> = {
-  rerankDocuments: readRerank,
-  uploadDatasetFile: readDatasetFile,
+const readers: Readonly<Partial<Record<OperationId, Reader>>> = {
+  rerankDocuments: {
+    read: readRerank,
+    needs: "`data`: a list of objects, each with an integer `index` and a finite `relevance_score`",
+  },
+  uploadDatasetFile: { read: readDatasetFile, needs: "`id`: a string, also an empty one" },
 };
+
+/** README.md of the conformance data, with what each operation's JSON object needs. */
+export function withNeeds(readme: string, shapes: readonly OperationShape[]): string {
+  const rows = shapes
+    .filter(({ answer }) => answer.kind === "json")
+    .map(({ id }) => [
+      `\`${id}\``,
+      readers[id as OperationId]?.needs ?? "nothing: every member may be absent",
+    ]);
+  const lines = [["operation", "needed"], ["---", "---"], ...rows].map((cells) => `| ${cells.join(" | ")} |`);
+  const [begin, end] = ["<!-- begin: needed -->", "<!-- end: needed -->"];
+  const [before, rest = ""] = readme.split(begin);
+  const [, after] = rest.split(end);
+  if (after === undefined) throw new Error(`contract/conformance/README.md has lost ${begin} or ${end}.`);
+  return `${before}${begin}\n${lines.join("\n")}\n${end}${after}`;
+}
 
 function faultOf(network: string): Fault {
   const fault = faults[network];
@@ -79,7 +104,7 @@ function faultOf(network: string): Fault {
 function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
   const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
-  const value = readObject(readers[operation] ?? ((object) => object))(response, []);
+  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
   return value instanceof Failure ? value : undefined;
 }
 

@@ -1,0 +1,170 @@
+// exchanges.json: what is special to an operation is written by hand; rows that hold for any operation get a cell for
+// each other one here, from the table of operations.
+import type { ExchangeRow, RowAnswer, RowExchange } from "../../../src/conformance/data.js";
+import { isSafe } from "../document.js";
+import type { OperationShape } from "../operations.js";
+
+/** A row, with the operations whose cells are made here. */
+export interface MadeRow extends ExchangeRow {
+  readonly generated?: readonly string[];
+}
+
+type Cell = RowExchange | undefined;
+type Make = (shape: OperationShape, row: MadeRow) => Cell;
+
+/** The rows with a cell for each operation that a row holds for, and that has none by hand. */
+export function withOperations(
+  rows: readonly MadeRow[],
+  shapes: readonly OperationShape[],
+): readonly MadeRow[] {
+  const written = new Set(
+    rows.flatMap(({ operations, generated = [] }) =>
+      Object.keys(operations).filter((id) => !generated.includes(id)),
+    ),
+  );
+  const others = shapes.filter(({ id }) => !written.has(id));
+  return rows.map(({ generated = [], ...row }) => {
+    const byHand = Object.entries(row.operations).filter(
+      ([id]) => !generated.includes(id) && shapes.some((shape) => shape.id === id),
+    );
+    const kept = { ...row, operations: Object.fromEntries(byHand) };
+    const made = others.flatMap((shape) => {
+      const cell = makers[row.name]?.(shape, kept);
+      return cell === undefined ? [] : [[shape.id, cell] as const];
+    });
+    if (made.length === 0) return kept;
+    const operations = { ...kept.operations, ...Object.fromEntries(made) };
+    return { ...kept, generated: made.map(([id]) => id), operations };
+  });
+}
+
+const anyOperation: Make = () => ({});
+const repeatable: Make = ({ operation }) => (isSafe(operation) ? {} : undefined);
+const notRepeatable: Make = ({ operation }) => (isSafe(operation) ? undefined : {});
+
+const makers: Readonly<Record<string, Make>> = {
+  "own-connection": notRepeatable,
+  "own-connection-not-repeatable": repeatable,
+  "own-connection-after-421": repeatable,
+  "lost-after-an-unclear-answer": repeatable,
+  "unclear-answer-after-a-lost-one": repeatable,
+  "headers-of-any-case": anyOperation,
+  "retry-after-date-imf": anyOperation,
+  "retry-after-date-rfc-850": anyOperation,
+  "retry-after-date-asctime": anyOperation,
+  "retry-after-date-past-clock": anyOperation,
+  "default-deadline": (shape) =>
+    isSafe(shape.operation) || shape.timeoutMs > 60_000 ? undefined : { expected: deadlineOf(shape) },
+  "ids-with-every-character": withIds,
+  "ids-that-lead-elsewhere": withIds,
+  "unknown-members": withJson(
+    (body) => ({ ...body, newMember: { words: ["néw", { deep: [1, null, true] }], none: null } }),
+    "/newMember",
+  ),
+  "non-ascii-answer": (shape) => {
+    const text = jsonOf(shape, (body) => ({ ...body, newMember: "Qualité — 日本語 😀 שלום" }));
+    if (text === undefined) return undefined;
+    // One of its characters is escaped, the others stand as they are.
+    const escaped = JSON.stringify(text).replace("日", "\\u65e5");
+    return { answer: { status: statusOf(shape), text: escaped }, ...unknown("/newMember") };
+  },
+  nulls: withJson((body) => mapped(body, () => null)),
+  "members-in-another-order": (shape) => {
+    const body = jsonOf(shape, (each) => each);
+    if (body === undefined || Object.keys(body).length < 2) return undefined;
+    const text = JSON.stringify(Object.fromEntries(Object.entries(body).reverse()));
+    return { answer: { status: statusOf(shape), text } };
+  },
+  "answer-of-1-mib": (shape) => {
+    const answer = largest(shape, 0);
+    return answer && { answer, ...unknown("/note") };
+  },
+  "answer-of-1-mib-and-one": (shape, row) => {
+    const answer = largest(shape, 1);
+    const [{ expected } = {}] = Object.values(row.operations);
+    return answer && { sequence: [{ answer }], ...(expected && { expected }) };
+  },
+  "answer-in-gzip": withAnswer({ gzip: true }),
+  "answer-in-chunks": withAnswer({ chunked: true }),
+  "answer-with-a-byte-order-mark": (shape) => {
+    const body = jsonOf(shape, (each) => each);
+    return body && { answer: { status: statusOf(shape), text: `\ufeff${JSON.stringify(body)}` } };
+  },
+  "answer-of-another-type": withAnswer({ headers: { "Content-Type": "text/plain" } }),
+  "answer-of-another-2xx": withAnswer({ status: 203 }),
+  "answer-with-more-behind": withAnswer({
+    after: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"stolen":true}',
+  }),
+  "answer-with-rest-behind": withAnswer({ after: "\r\n\r\n{}" }),
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+function statusOf({ answer }: OperationShape): number {
+  return Number(answer.status);
+}
+
+// The good answer, changed; undefined of an operation whose answer is no JSON object.
+function jsonOf({ answer }: OperationShape, change: (body: Json) => Json): Json | undefined {
+  return answer.kind === "json" ? change(answer.example as Json) : undefined;
+}
+
+function withJson(change: (body: Json) => Json, ...pointers: readonly string[]): Make {
+  return (shape) => {
+    const body = jsonOf(shape, change);
+    return body && { answer: { status: statusOf(shape), body }, ...unknown(...pointers) };
+  };
+}
+
+function withAnswer(how: Partial<RowAnswer>): Make {
+  return (shape) => {
+    const body = jsonOf(shape, (each) => each);
+    return body && { answer: { status: statusOf(shape), body, ...how } };
+  };
+}
+
+// A client whose types have no place for them need not keep them.
+function unknown(...pointers: readonly string[]): Pick<RowExchange, "comparedFor"> {
+  return pointers.length > 0 ? { comparedFor: { "unknown-members": pointers } } : {};
+}
+
+function mapped(body: Json, change: () => unknown): Json {
+  return Object.fromEntries(Object.keys(body).map((name) => [name, change()]));
+}
+
+const mebibyte = 2 ** 20;
+
+function largest(shape: OperationShape, more: number): RowAnswer | undefined {
+  if (shape.maxResponseBytes !== mebibyte) return undefined;
+  const body = jsonOf(shape, (each) => ({ ...each, note: "{repeat}" }));
+  const rest = Buffer.byteLength(JSON.stringify({ ...body, note: "" }));
+  return body && { status: statusOf(shape), body, repeat: { text: "x", bytes: mebibyte - rest + more } };
+}
+
+function deadlineOf({
+  timeoutMs,
+}: OperationShape): NonNullable<RowExchange["expected"]> & { codeSource: string } {
+  return {
+    code: "DEADLINE_EXCEEDED",
+    executed: "unknown",
+    executedBecause: "no-answer",
+    inferred: true,
+    notRetried: "deadline-too-close",
+    codeSource: "client",
+    tookMs: { min: timeoutMs * 0.95, max: timeoutMs + 5000 },
+  };
+}
+
+// The ids of a cell that is written by hand: that of the account, and one for all others.
+function withIds({ path, parameters, rules }: OperationShape, row: MadeRow): Cell {
+  const [sample] = Object.values(row.operations);
+  const given = (sample?.arguments ?? {}) as Readonly<Record<string, string>>;
+  const [, other = ""] = Object.entries(given).find(([name]) => name !== "account_id") ?? [];
+  const names = parameters.path.map(({ name }) => name);
+  // Ids that have rules of their own cannot be any text.
+  if (rules.ids !== undefined || !names.some((name) => name !== "account_id")) return undefined;
+  const ids = Object.fromEntries(names.map((name) => [name, given[name] ?? other]));
+  const encoded = (text: string): string =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
+  return { arguments: ids, path: path.replace(/\{(\w+)\}/g, (_, name: string) => encoded(ids[name] ?? "")) };
+}
