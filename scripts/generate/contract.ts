@@ -139,6 +139,11 @@ export function generateChecks(operations: readonly OperationShape[]): string {
       `checkRules(${underscore}value: unknown, ${underscore}rules: Rules, ${underscore}place: Place): void`,
       checks.length > 0 && "checkEach(checks, value, rules, place);",
     ),
+    "/** Whether a text has more rules than its type. */",
+    functionOf(
+      `hasRules(${underscore}rules: Rules): ${checks.length > 0 ? "boolean" : "undefined"}`,
+      checks.length > 0 && "return Object.keys(rules).length > 1;",
+    ),
     "/** The rules of an id in a path; undefined if it is any text. */",
     functionOf(
       `idRules(${idsUnderscore}operation: string, ${idsUnderscore}name: string): ${ids.length > 0 ? "Rules | " : ""}undefined`,
