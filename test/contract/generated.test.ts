@@ -67,7 +67,9 @@ test("a rule of a request is loaded once the contract has it, and one that is le
   expect(await checksOf({})).toContain("checkRules(_value: unknown, _rules: Rules, _place: Place): void {}");
   expect(await checksOf({ enum: [1, 2], "x-open": true })).toBe(await checksOf({}));
   const some = await checksOf({ enum: [1, 2], maximum: 100 });
-  expect(some).toContain('import { checkEach, enumeration, maximum, type Place, type Rules } from "./rules.js";');
+  expect(some).toContain(
+    'import { checkEach, enumeration, maximum, type Place, type Rules } from "./rules.js";',
+  );
   expect(some).toContain("const checks = { enum: enumeration, maximum };");
 });
 
