@@ -72,8 +72,8 @@ test("a folded part opens by its heading, and where a link leads into it", async
   assert.equal(await part.getAttribute("open"), null);
   await page.getByRole("heading", { name: "With MSW" }).click();
   assert.notEqual(await part.getAttribute("open"), null);
-  await page.goto(`${site.origin}/guide/errors.html#for-your-logs`);
-  await page.locator("details.part[open] #for-your-logs").waitFor();
+  await page.goto(`${site.origin}/guide/errors.html#log-an-error-as-json`);
+  await page.locator("details.part[open] #log-an-error-as-json").waitFor();
   await close();
 });
 

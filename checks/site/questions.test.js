@@ -1,4 +1,4 @@
-// Twenty questions of people who have a problem: the search finds the page that answers each, with code, however it is asked.
+// Questions of people who have a problem: the search finds the page that answers each, with code, however it is asked.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
@@ -10,7 +10,7 @@ const site = useSite();
 
 // The page, and three ways to ask: the first finds it first, the others among the first three.
 const questions = [
-  ["recipes/what-became-of-it", "upload timed out", "is my file stored", "did the data arrive"],
+  ["recipes/did-it-run", "upload timed out", "is my file stored", "did the data arrive"],
   ["codes/RESOURCE_EXHAUSTED", "too many requests all day", "slow down", "send less often"],
   [
     "guide/quickstart",
@@ -60,6 +60,93 @@ const questions = [
   ],
   ["guide/certify", "certify a client", "prove that my implementation behaves", "does my own wrapper comply"],
   ["guide/contribute", "contribute a fix or report a fault", "found a bug", "send a patch"],
+];
+
+// Fifty questions as readers of public issue threads and of this site asked them, and the headings that answer each; a
+// page without a heading answers in any part.
+const asked = [
+  ["openai-node#322", "read rate limit headers", "guide/observing#response-headers-and-request-ids"],
+  [
+    "openai-node#1477",
+    "x-ratelimit-reset of a 429 error",
+    "guide/observing#response-headers-and-request-ids codes/RESOURCE_EXHAUSTED",
+  ],
+  ["openai-node#445", "response headers", "guide/observing#response-headers-and-request-ids"],
+  ["openai-node#1477", "request id of a failed call", "guide/observing#response-headers-and-request-ids"],
+  ["stripe-node#857", "headers of all requests", "guide/configure#headers-for-every-call"],
+  ["stripe-node#556", "telemetry user agent", "guide/configure#headers-for-every-call"],
+  ["stripe-node#246", "header content contains invalid characters", "guide/configure#headers-for-every-call"],
+  ["stripe-node#1102", "account per request", "guide/configure#several-accounts"],
+  ["openai-node#278", "custom base url of a reverse proxy", "guide/configure#base-url-with-a-path-prefix"],
+  ["openai-node#1669", "baseURL path prefix", "guide/configure#base-url-with-a-path-prefix"],
+  ["openai-node#116", "base url http instead of https", "guide/questions#why-is-my-base-url-invalid"],
+  ["undici#842", "client cert", "guide/runtimes#custom-ca-and-client-certificates"],
+  ["undici#4034", "mTLS", "guide/runtimes#custom-ca-and-client-certificates"],
+  ["undici#890", "pfx", "guide/runtimes#custom-ca-and-client-certificates"],
+  [
+    "undici#2192",
+    "ProxyAgent requestTls",
+    "guide/runtimes#client-certificate-and-proxy guide/runtimes#custom-ca-and-client-certificates",
+  ],
+  ["openai-node#654", "self-signed rejectUnauthorized", "guide/runtimes#custom-ca-and-client-certificates"],
+  ["openai-node#324", "httpAgent https-proxy-agent", "guide/runtimes"],
+  ["undici#583", "proxy with user and password", "guide/runtimes"],
+  ["stripe-node#2808", "disable retries", "guide/retries#turn-retries-off"],
+  ["stripe-node#2816", "maxNetworkRetries 0", "guide/retries#turn-retries-off"],
+  ["stripe-node#2808", "EPIPE", "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean"],
+  [
+    "undici#2400",
+    "fetch failed other side closed",
+    "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean",
+  ],
+  ["undici#3300", "socket hang up", "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean"],
+  ["undici#5450", "keep-alive timeout of an idle socket", "guide/runtimes#connections-and-keep-alive"],
+  ["undici#1415", "connection was closed", "guide/runtimes#connections-and-keep-alive"],
+  [
+    "stripe-node#832",
+    "does the timeout include retries",
+    "guide/retries#deadlines guide/questions#why-deadline-exceeded-before-my-timeout",
+  ],
+  [
+    "stripe-node#1058",
+    "timeout reached but not retried",
+    "guide/errors#why-was-it-not-retried guide/questions#why-was-my-upload-not-retried guide/questions#why-deadline-exceeded-before-my-timeout",
+  ],
+  ["undici#1987", "max timeout per request", "guide/retries#deadlines"],
+  [
+    "stripe-node#558",
+    "idempotent retries",
+    "guide/retries#mark-a-call-as-idempotent guide/retries#idempotency-keys",
+  ],
+  ["stripe-node#559", "idempotency key", "guide/retries#idempotency-keys"],
+  ["openai-node#418", "upload a ReadableStream", "guide/upload#streams-are-sent-once guide/upload"],
+  ["OpenAI-DotNet#217", "upload from S3", "guide/questions#how-do-i-upload-a-file-from-s3"],
+  ["undici#1604", "large upload timed out", "guide/questions#why-did-my-upload-time-out"],
+  ["this site", "csv", "guide/questions#how-do-i-prepare-a-data-file-from-csv"],
+  ["undici#1251", "useFakeTimers", "guide/testing#fake-timers"],
+  ["undici#4107", "test a timeout with a mock", "guide/testing#scripted-failures guide/testing#fake-timers"],
+  [
+    "openai-node#666",
+    "fetch is not defined in jest",
+    "guide/runtimes#es-modules-and-commonjs recipes/jest-vitest",
+  ],
+  [
+    "stripe-node#1684",
+    "mocked client in tests",
+    "guide/testing recipes/jest-vitest guide/testing#test-service",
+  ],
+  ["cohere-typescript#116", "documents as objects with a text key", "guide/rerank guide/rerank#many-items"],
+  ["this site", "maximum document length", "guide/questions#how-large-may-a-document-be"],
+  ["this site", "throttle requests per second", "guide/configure#requests-per-second"],
+  ["stripe-node#566", "rate limit over several processes", "guide/configure#requests-per-second"],
+  ["stripe-node#33", "switch over error codes", "guide/errors#handle-each-code-with-a-switch guide/errors"],
+  ["stripe-node#159", "error class instanceof", "guide/errors#handle-each-code-with-a-switch guide/errors"],
+  ["openai-agents-js#414", "electron", "guide/questions#does-it-work-in-electron"],
+  ["JakeChampion/fetch#700", "beforeunload", "recipes/browser#when-the-page-closes"],
+  ["umami#3354", "fetch keepalive when the page closes", "recipes/browser#when-the-page-closes"],
+  ["undici#902", "http2", "guide/dispatchers#http-2 guide/dispatchers"],
+  ["stripe-node#366", "hook for every request", "guide/observing#onattempt-a-function-for-each-attempt"],
+  ["this site", "ping", "guide/questions#is-there-a-ping-or-a-health-check"],
 ];
 
 // Words that say nothing of what is asked, and endings that change nothing.
@@ -113,6 +200,7 @@ describe("each question", () => {
     return page.locator(".result").evaluateAll((all) =>
       all.map((each) => ({
         page: new URL(each.href).pathname.replace(/^\/|\.html$/g, ""),
+        anchor: new URL(each.href).hash,
         excerpt: each.querySelector(".excerpt")?.textContent ?? "",
         marked: [...each.querySelectorAll("mark")].map(({ textContent }) => textContent),
       })),
@@ -137,4 +225,29 @@ describe("each question", () => {
       assert.match(html, /<div class="language-(ts|js|sh|go|java|yaml)/);
     });
   }
+
+  test("of fifty that were asked elsewhere 45 lead to the heading with the answer, the others to its page", async (t) => {
+    assert.equal(asked.length, 50);
+    const others = [];
+    for (const [thread, phrasing, answers] of asked) {
+      const found = (await results(phrasing)).slice(0, 5);
+      const headings = found.slice(0, 3).map(({ page, anchor }) => page + anchor);
+      const expected = answers.split(" ");
+      if (
+        expected.some((each) =>
+          headings.some((heading) => heading.split("#")[0] === each || heading === each),
+        )
+      )
+        continue;
+      const isNear = expected.some((each) => found.some(({ page }) => page === each.split("#")[0]));
+      others.push([isNear ? "with effort" : "not", phrasing, thread, headings]);
+    }
+    for (const each of others) t.diagnostic(JSON.stringify(each));
+    t.diagnostic(`${asked.length - others.length} of ${asked.length}`);
+    assert.deepEqual(
+      others.filter(([how]) => how === "not"),
+      [],
+    );
+    assert.ok(others.length <= 5, JSON.stringify(others, null, 1));
+  });
 });

@@ -24,7 +24,7 @@ const typed = {
   CORS: "guide/runtimes recipes/browser",
   browser: "guide/runtimes recipes/browser",
   "github actions": "guide/cli recipes/scale-to-zero",
-  poll: "guide/resume recipes/what-became-of-it",
+  poll: "guide/resume recipes/did-it-run",
   progress: "guide/upload",
   "large file": "guide/upload",
   "retry upload": "guide/upload guide/questions",

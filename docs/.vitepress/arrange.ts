@@ -7,7 +7,7 @@ type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 const folded: Readonly<Record<string, readonly string[]>> = {
   "guide/beyond-one-machine": ["times-and-cancellation", "on-a-schedule", "many-rankings"],
   "guide/conformance": ["the-rules", "the-runner"],
-  "guide/errors": ["for-your-logs"],
+  "guide/errors": ["log-an-error-as-json"],
   "guide/extensions": [
     "x-http-statuses",
     "x-enumnames",
@@ -16,9 +16,9 @@ const folded: Readonly<Record<string, readonly string[]>> = {
     "x-limits",
   ],
   "guide/request": ["retries"],
-  "guide/retries": ["in-an-outage"],
-  "guide/runtimes": ["behind-proxies", "runtimes", "what-package-managers-and-compilers-get"],
-  "guide/testing": ["what-it-invents", "with-msw", "with-nock", "the-contract-s-own-mock"],
+  "guide/retries": ["retries-during-an-outage"],
+  "guide/runtimes": ["tested-proxies", "runtimes", "tested-package-managers-and-compilers"],
+  "guide/testing": ["mock-data", "with-msw", "with-nock", "prism"],
   "guide/unstated": ["error-answers", "the-contract-as-a-whole"],
   "guide/upload": ["streams-are-sent-once", "files-that-change"],
 };

@@ -7,6 +7,27 @@ import { indexOptions } from "./ranking.js";
 export const words: Readonly<Record<string, string>> = {
   "guide/quickstart": "install getting started first call env environment variables api key apikey token",
   "guide/questions": "faq help why",
+  "guide/questions#why-did-my-upload-time-out": "large upload timed out slow upload timeout",
+  "guide/questions#how-do-i-upload-a-file-from-s3": "s3 aws bucket gcs cloud storage presigned url getobject",
+  "guide/questions#how-do-i-prepare-a-data-file-from-csv":
+    "csv tsv excel convert jsonl training data prepare data format",
+  "guide/questions#how-large-may-a-document-be":
+    "maximum document length tokens characters limit size of a document",
+  "guide/questions#is-there-a-ping-or-a-health-check":
+    "ping health check healthcheck liveness readiness validate api key test connection",
+  "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean":
+    "econnreset epipe socket hang up other side closed fetch failed und_err_socket broken pipe connection reset",
+  "guide/questions#does-it-work-in-electron": "electron desktop app renderer",
+  "guide/questions#why-is-my-base-url-invalid": "base url http instead of https insecure allowInsecureHttp",
+  "guide/configure": "options settings configuration createclient",
+  "guide/configure#base-url-with-a-path-prefix":
+    "baseurl base url path prefix subpath gateway reverse proxy custom url endpoint",
+  "guide/configure#headers-for-every-call":
+    "default headers custom headers headers of all requests header content invalid characters user agent user-agent telemetry",
+  "guide/configure#several-accounts":
+    "multiple accounts account per request tenant multi-tenant organization",
+  "guide/configure#requests-per-second":
+    "throttle requests per second rate limit over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
   "guide/rerank": "relevance score ranking search rag top_n top k model",
@@ -18,23 +39,37 @@ export const words: Readonly<Record<string, string>> = {
   "guide/request": "get list poll custom endpoint other operations any path",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/errors": "exception try catch status code statuserror error handling",
-  "guide/retries":
-    "retry backoff jitter idempotency idempotent idempotency-key exponential maxRetries repeatable",
+  "guide/errors#handle-each-code-with-a-switch": "switch error codes exhaustive instanceof error class never",
+  "guide/errors#why-was-it-not-retried": "timeout reached but not retried",
+  "guide/retries": "retry backoff jitter idempotency idempotent exponential maxRetries",
+  "guide/retries#turn-retries-off":
+    "disable retries no retry maxRetries 0 maxNetworkRetries without retrying",
+  "guide/retries#mark-a-call-as-idempotent": "idempotent retries of a post repeatable safe to retry",
+  "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates",
   "guide/retries#deadlines":
-    "timeout timeouts timeoutMs abort abortcontroller abortsignal signal cancel deadline",
-  "guide/retries#in-an-outage": "circuit breaker retry budget retry storm rate limit throttling",
+    "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline",
+  "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
+  "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm rate limit throttling",
+  "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
+  "guide/testing#scripted-failures": "simulate timeout 503 outage failure in a test",
   "guide/testing":
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
-  "guide/observing": "logging logger log logs debug pino winston metrics tracing spans request id",
+  "guide/observing": "logging logger log logs debug pino winston metrics tracing spans",
+  "guide/observing#response-headers-and-request-ids":
+    "response headers request id x-request-id withResponse raw response rate limit headers x-ratelimit-remaining x-ratelimit-reset failed call",
+  "guide/observing#onattempt-a-function-for-each-attempt":
+    "hook event callback for every request interceptor middleware",
   "guide/cli": "command line terminal shell npx github actions cron bash exit code env environment variables",
   "guide/coming-from": "cohere together voyage jina vllm openai migrate switch migration",
   "guide/adapters": "vercel ai sdk langchain langchain.js rag vector retriever compressor",
   "guide/beyond-one-machine": "queue queues worker bullmq redis sqs temporal workflow cron schedule durable",
   "guide/runtimes":
-    "proxy http_proxy https_proxy corporate lambda serverless bun deno cloudflare edge node docker kubernetes",
-  "guide/runtimes#a-private-authority-client-certificates":
-    "tls ssl certificate ca mtls self-signed NODE_EXTRA_CA_CERTS unable to verify the first certificate",
-  "guide/runtimes#connections": "keep-alive agent pool sockets lambda cold start memory close",
+    "proxy http_proxy https_proxy httpAgent https-proxy-agent proxy user password corporate lambda serverless bun deno cloudflare edge node docker kubernetes",
+  "guide/runtimes#custom-ca-and-client-certificates":
+    "tls ssl certificate ca client cert key pfx passphrase mtls mutual self-signed self signed rejectUnauthorized NODE_EXTRA_CA_CERTS unable to verify the first certificate private authority",
+  "guide/runtimes#client-certificate-and-proxy": "proxyagent requesttls proxytls mtls cert",
+  "guide/runtimes#connections-and-keep-alive":
+    "keep-alive keepalive timeout idle socket connection was closed agent pool maxSockets sockets lambda cold start memory close",
   "guide/runtimes#es-modules-and-commonjs":
     "cjs commonjs require esm import typescript types tsconfig moduleResolution",
   "guide/runtimes#pages-without-a-bundler": "browser cors frontend script tag cdn importmap",
@@ -60,6 +95,9 @@ export const words: Readonly<Record<string, string>> = {
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
   "recipes/browser": "cors browser frontend react page",
+  "recipes/browser#when-the-page-closes":
+    "beforeunload pagehide unload sendbeacon fetch keepalive closing page",
+  "guide/dispatchers#http-2": "http2 h2 allowH2",
   "recipes/nextjs":
     "next.js nextjs next react route handler sveltekit svelte nuxt nitro astro remix react-router",
   "recipes/express-nest": "express hono nest nestjs trpc server middleware",
@@ -68,7 +106,7 @@ export const words: Readonly<Record<string, string>> = {
   "recipes/python": "python pip",
   "recipes/go": "go golang",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
-  "recipes/what-became-of-it": "poll polling watch job state executed unknown",
+  "recipes/did-it-run": "poll polling watch job state executed unknown",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
 };
 

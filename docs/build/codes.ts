@@ -28,10 +28,10 @@ const first: Partial<Record<StatusCode, () => string>> = {
   RESOURCE_EXHAUSTED: () =>
     `The service gets too many requests, or too large ones. Slow down:
 
-- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is refused:
+- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is rate limited:
 
-${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the speed that the service takes. They wait when it asks, all requests together.
-- It happens all day to single calls? Send less often: lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections), and keep the answers that you ask for again and again.
+${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the rate that the service allows. When it asks for a pause, all requests wait.
+- Single calls are rate limited all day? Send less often: [throttle them](/guide/configure.md#requests-per-second), lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
 - [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
 
 What the error says about it:
@@ -69,7 +69,7 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
 // Where a hint sends somebody, a page says how to go there.
 function linked(hint: string): string {
   const words = "the service's other operations";
-  return hint.replace(words, `[${words}](/recipes/what-became-of-it.md)`);
+  return hint.replace(words, `[${words}](/recipes/did-it-run.md)`);
 }
 
 /** One page for each code, and their list. */

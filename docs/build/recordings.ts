@@ -118,7 +118,7 @@ const sessions = {
 const terminal = `data:text/javascript,for (const s of [process.stdout, process.stderr]) { s.isTTY = true; s.columns = ${columns}; }`;
 
 const intro =
-  "On a terminal it looks like this; the second and the third picture show failures. [The stand-in](/guide/testing.md#on-a-port) answers, and invents the scores:";
+  "On a terminal it looks like this; the second and the third picture show failures. The [mock server](/guide/testing.md#mock-server-on-a-port) responds, with mock data for scores:";
 
 const articles = `Invoices of the last two years can be downloaded as PDF under Settings, Billing.
 A password needs twelve characters and must differ from your last five.

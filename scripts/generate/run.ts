@@ -2,7 +2,6 @@
 // only says what is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { readResults } from "../../bench/results.js";
 import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";

@@ -85,7 +85,7 @@ test("a job is read once a minute until its state says that it has ended", async
 });
 
 test("the pattern of the watch takes the states that end, and no other of the contract", async () => {
-  const [, pattern = ""] = /const ended = \/(.+)\/;/.exec(read("what-became-of-it", "watchJob.ts")) ?? [];
+  const [, pattern = ""] = /const ended = \/(.+)\/;/.exec(read("did-it-run", "watchJob.ts")) ?? [];
   const states = contract.components.schemas.JobState?.enum ?? [];
   expect(states.length).toBeGreaterThan(15);
   expect(states.filter((state) => new RegExp(pattern).test(`${state}`))).toEqual([

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, describe, expect, inject, test, vi } from "vitest";
 import { done, inTurn, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { certificate } from "../support/certificate.js";
+import { certificate, certificateKey } from "../support/certificate.js";
 import { TestClock } from "../support/clock.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { blocks, savedBlock } from "../support/guideBlocks.js";
@@ -103,6 +103,12 @@ interface Case {
 }
 
 const onServer: Readonly<Record<string, Case>> = {
+  accounts: {
+    answer: done,
+    sends: ["acme", "globex", "initech"].map(
+      (account) => `PATCH /v1/accounts/${account}/deployments/support-search:scale`,
+    ),
+  },
   bulk: { answer: ranking, sends: [rerank, rerank] },
   bulkPartial: {
     prints: "2 ranked, 2 left\n4 ranked\n",
@@ -135,10 +141,19 @@ const onServer: Readonly<Record<string, Case>> = {
   },
   errors: { answer: notFound, sends: [scale("missing")] },
   executed: {
-    prints: "It may have run: look at the job before you call again.\n",
+    prints: "It may have run: check the job before you call again.\n",
     answer: gateway,
     sends: [resume],
   },
+  headers: {
+    answer: done,
+    sends: [scale("support-search")],
+    check: ([request]) => {
+      expect(request?.headers).toMatchObject({ "x-team": "search", "x-reason": "traffic" });
+      expect(request?.headers["user-agent"]).toMatch(/^tunerank\/.* shop\/2\.1$/);
+    },
+  },
+  healthCheck: { answer: { json: { data: [{ index: 0, relevance_score: 1 }] } }, sends: [rerank] },
   idempotencyKey: {
     answer: inTurn(gateway, gateway, done),
     sends: [resume, resume, resume],
@@ -197,10 +212,11 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [scale("support-search"), scale("support-search")],
   },
   lookBeforeRepeating: {
-    prints: "it is there\n",
+    prints: "it is stored\n",
     answer: inTurn(gateway, { json: { files: [{ filename: "train.jsonl" }] } }),
     sends: [upload("support-answers"), "GET /v1/accounts/acme/datasets/support-answers"],
   },
+  noRetries: { answer: done, sends: [scale("support-search")] },
   openapiFetch: { answer: ranking, sends: [rerank] },
   request: {
     prints: "1200\n",
@@ -222,6 +238,7 @@ const onServer: Readonly<Record<string, Case>> = {
   dispatcher: { answer: ranking, sends: [rerank] },
   // These bring their own service.
   testMockAgent: { answer: done, sends: [] },
+  slowUpload: { answer: done, sends: [upload("support-answers")] },
   testClock: { answer: done, sends: [] },
   testFailures: { answer: done, sends: [] },
   testOffline: { answer: done, sends: [] },
@@ -229,7 +246,8 @@ const onServer: Readonly<Record<string, Case>> = {
   testService: { answer: done, sends: [] },
   tracing: { answer: ranking, sends: [rerank] },
   uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
-  uploadRepeatable: {
+  throttle: { answer: rankedTwo, sends: [rerank, rerank] },
+  uploadIdempotent: {
     answer: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
     sends: [upload("support-answers"), upload("support-answers")],
     check: (requests) => {
@@ -317,21 +335,68 @@ describe("a snippet of the docs", () => {
     expect(proxy.seen[0]).toMatchObject({ method: "CONNECT", target: `service.test:${secure.port}` });
   });
 
-  test("privateAuthority trusts the authority of its file", async () => {
-    const { folder: temporary, remove } = await temporaryFolder();
-    const file = path.join(temporary, "company.pem");
-    await writeFile(file, certificate);
-    await runSnippet("privateAuthority", secure.url, { CA_FILE: file });
-    expect(secure.requests).toMatchObject([{ method: "PATCH", authorization: "Bearer snippet-key" }]);
-    await remove();
+  test("pathPrefix sends below the path of its base URL", async () => {
+    server.reply(ranking);
+    await runSnippet("pathPrefix", "http://127.0.0.1:9", { GATEWAY_URL: server.url });
+    expect(server.requests.map(sent)).toEqual(["POST /ml/inference/v1/rerank"]);
   });
+
+  test("uploadFromUrl sends what its URL has, with its length", async () => {
+    const source = `${server.url}/bucket/train.jsonl?signature=1`;
+    server.reply(({ method }) =>
+      method === "GET" ? { headers: { "content-length": `${line.length}` }, text: line } : done,
+    );
+    await runSnippet("uploadFromUrl", server.url, { SOURCE_URL: source });
+    const [download, stored] = server.requests;
+    expect([download?.url, stored && sent(stored)]).toEqual([
+      "/bucket/train.jsonl?signature=1",
+      upload("support-answers"),
+    ]);
+    expect(stored?.files.map(({ filename, bytes }) => [filename, `${bytes}`])).toEqual([
+      ["train.jsonl", line],
+    ]);
+    expect(stored?.headers["content-length"]).toMatch(/^\d+$/);
+  });
+
+  test("csvToJsonl writes an object for each row", async () => {
+    const folder = path.dirname(savedBlock("csvToJsonl.ts"));
+    await writeFile(path.join(folder, "train.csv"), "prompt,answer\r\n1+1,2\r\n2+2,4\r\n");
+    await runSnippet("csvToJsonl", server.url);
+    expect(await readFile(path.join(folder, "train.jsonl"), "utf8")).toBe(
+      '{"prompt":"1+1","answer":"2"}\n{"prompt":"2+2","answer":"4"}\n',
+    );
+  });
+
+  test.each(["customCa", "clientCertificateProxy"])(
+    "%s trusts the CA of its file and presents the certificate of another",
+    async (name) => {
+      const { folder: temporary, remove } = await temporaryFolder();
+      const [file, keyFile] = [path.join(temporary, "company.pem"), path.join(temporary, "key.pem")];
+      await writeFile(file, certificate);
+      await writeFile(keyFile, certificateKey);
+      const files = { CA_FILE: file, CERT_FILE: file, KEY_FILE: keyFile, PROXY: proxy.url };
+      await runSnippet(name, secure.url, files);
+      expect(secure.requests).toMatchObject([{ method: "PATCH", authorization: "Bearer snippet-key" }]);
+      expect(secure.clientCertificates).toEqual(["localhost"]);
+      expect(proxy.seen.length).toBe(name === "customCa" ? 0 : 1);
+      await remove();
+    },
+  );
 });
 
 // The recipe that is a test file is one: its tests are among these.
 await import(savedBlock("search.test.ts"));
 
 test("no program of the guides that can run here is left out", () => {
-  const withOwnTest = ["freshKey", "privateAuthority", "proxy"];
+  const withOwnTest = [
+    "clientCertificateProxy",
+    "csvToJsonl",
+    "customCa",
+    "freshKey",
+    "pathPrefix",
+    "proxy",
+    "uploadFromUrl",
+  ];
   // test/all/recipes.test.ts runs those of the recipes.
   // checks/integrations has the other clients that programs of guide/coming-from.md use.
   const elsewhere = /^(recipes\/|guide\/coming-from\.md$)/;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { goodText } from "./answers.js";
 import { certificate, certificateKey } from "./certificate.js";
@@ -19,8 +20,19 @@ export class SecureServer {
   requests: SecureRequest[] = [];
   /** Sockets that finished their handshake since the last reset. */
   connections = 0;
-  readonly #server: Server = createServer({ cert: certificate, key: certificateKey }, (request, response) => {
+  /** Subjects of the certificates that clients presented, one a request that had one. */
+  clientCertificates: string[] = [];
+  // A client without a certificate is served too.
+  readonly #options = {
+    cert: certificate,
+    key: certificateKey,
+    requestCert: true,
+    rejectUnauthorized: false,
+  };
+  readonly #server: Server = createServer(this.#options, (request, response) => {
     const { method, url, headers } = request;
+    const { subject } = (request.socket as TLSSocket).getPeerCertificate();
+    if (subject) this.clientCertificates.push(`${subject.CN}`);
     buffer(request).then(
       (body) => {
         this.requests.push({ method, url, authorization: headers.authorization, body });
@@ -49,6 +61,7 @@ export class SecureServer {
   reset(): void {
     this.requests = [];
     this.connections = 0;
+    this.clientCertificates = [];
   }
 
   async close(): Promise<void> {
