@@ -19,7 +19,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
   "guide/retries": ["retries-during-an-outage"],
   "guide/runtimes": ["tested-proxies", "runtimes", "tested-package-managers-and-compilers"],
   "guide/testing": ["mock-data", "with-msw", "with-nock", "prism"],
-  "guide/unstated": ["error-answers", "the-contract-as-a-whole"],
+  "guide/unstated": ["error-responses", "the-contract-as-a-whole"],
   "guide/upload": ["streams-are-sent-once", "files-that-change"],
 };
 
@@ -50,6 +50,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     const page = (env as MarkdownEnv).relativePath?.replace(/^generated\//, "").replace(/\.md$/, "") ?? "";
     // The search tells parts apart by the links of their headings, which cannot stand in a summary.
     if ((env as { isSearch?: boolean }).isSearch) return;
+    showTabs(tokens, html);
     showPrints(tokens, html);
     filterTables(tokens, html, commandTables[page]);
     labelCells(tokens);
@@ -60,7 +61,44 @@ export function arrange(markdown: MarkdownRenderer): void {
       const first = tokens.findIndex(({ type }) => type === "heading_close");
       tokens.splice(first + 1, 0, html(`<TableFilter label="${label}" of="page" />`));
     }
+    if (page !== "index") placeTools(tokens, html);
   });
+}
+
+// A command that installs, as each package manager has it: the block names them in `tabs`.
+const installs: Readonly<Record<string, string>> = {
+  npm: "npm install",
+  pnpm: "pnpm add",
+  yarn: "yarn add",
+  bun: "bun add",
+};
+
+function showTabs(tokens: Token[], html: (content: string) => Token): void {
+  for (let index = 0; index < tokens.length; index++) {
+    const fence = tokens[index] as Token;
+    const managers = / tabs="([^"]+)"/.exec(fence.info)?.[1]?.split(" ") ?? [];
+    if (fence.type !== "fence" || managers.length === 0) continue;
+    const tabs = managers.map((name, at) => {
+      const id = `tab-${index}-${name}`;
+      const checked = at === 0 ? " checked" : "";
+      return `<input type="radio" name="tabs-${index}" id="${id}"${checked}><label data-title="${name}" for="${id}">${name}</label>`;
+    });
+    const blocks = managers.map((name, at) =>
+      Object.assign(Object.create(Object.getPrototypeOf(fence)), fence, {
+        info: at === 0 ? "sh active" : "sh",
+        content: fence.content.replaceAll("npm install", installs[name] ?? name),
+      }),
+    );
+    const open = `<div class="vp-code-group"><div class="tabs">${tabs.join("")}</div><div class="blocks">`;
+    tokens.splice(index, 1, html(open), ...blocks, html("</div></div>"));
+    index += blocks.length + 1;
+  }
+}
+
+// "Copy page" stands below the title.
+function placeTools(tokens: Token[], html: (content: string) => Token): void {
+  const title = tokens.findIndex(({ type, tag }) => type === "heading_close" && tag === "h1");
+  if (title >= 0) tokens.splice(title + 1, 0, html("<PageTools />"));
 }
 
 // A block that the lab can run is within it, with what it prints.

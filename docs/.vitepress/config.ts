@@ -89,7 +89,7 @@ export default defineConfig({
     sidebar,
     outline: { level: [2, 3] },
     search: { provider: "local", options: searchOptions },
-    docFooter: { prev: "Before", next: "Next" },
+    docFooter: { prev: false, next: "Next" },
     externalLinkIcon: false,
     facts: {
       version: packageFacts.version,

@@ -27,30 +27,13 @@ function referenceItems(): Item[] {
   return items.sort((a, b) => rank(a.link) - rank(b.link));
 }
 
+// Folded groups open where the reader is: at first at most thirty links are seen.
 export const sidebar: Item[] = [
   {
     text: "Start",
     items: [
       { text: "Quickstart", link: "/guide/quickstart" },
-      { text: "Questions and answers", link: "/guide/questions" },
-    ],
-  },
-  {
-    text: "Recipes",
-    items: [
-      { text: "All recipes", link: "/recipes/" },
-      { text: "Rank 1,000 documents", link: "/recipes/rank-1000" },
-      { text: "Rank on several machines", link: "/recipes/several-machines" },
-      { text: "Scale to zero at night", link: "/recipes/scale-to-zero" },
-      { text: "What became of it", link: "/recipes/what-became-of-it" },
-      { text: "From a browser", link: "/recipes/browser" },
-      { text: "Next.js and others", link: "/recipes/nextjs" },
-      { text: "Express, Hono, Nest, tRPC", link: "/recipes/express-nest" },
-      { text: "Workers and Lambda", link: "/recipes/workers" },
-      { text: "Jest and Vitest", link: "/recipes/jest-vitest" },
-      { text: "A Python client", link: "/recipes/python" },
-      { text: "A Go client", link: "/recipes/go" },
-      { text: "A coding assistant", link: "/recipes/assistant" },
+      { text: "Configure the client", link: "/guide/configure" },
     ],
   },
   {
@@ -66,21 +49,42 @@ export const sidebar: Item[] = [
     items: [
       { text: "Errors and status codes", link: "/guide/errors" },
       { text: "Retries and deadlines", link: "/guide/retries" },
+      { text: "Questions and answers", link: "/guide/questions" },
       { text: "The whole decision table", link: "/guide/decision-table" },
-      { text: "How an error answer is read", link: "/guide/error-bodies" },
+      { text: "How an error response is read", link: "/guide/error-bodies" },
+    ],
+  },
+  {
+    text: "Recipes",
+    collapsed: true,
+    items: [
+      { text: "All recipes", link: "/recipes/" },
+      { text: "Rank 1,000 documents", link: "/recipes/rank-1000" },
+      { text: "Rank on several machines", link: "/recipes/several-machines" },
+      { text: "Scale to zero at night", link: "/recipes/scale-to-zero" },
+      { text: "Did it run?", link: "/recipes/did-it-run" },
+      { text: "Call from a browser", link: "/recipes/browser" },
+      { text: "Next.js and others", link: "/recipes/nextjs" },
+      { text: "Express, Hono, Nest, tRPC", link: "/recipes/express-nest" },
+      { text: "Workers and Lambda", link: "/recipes/workers" },
+      { text: "Jest and Vitest", link: "/recipes/jest-vitest" },
+      { text: "A Python client", link: "/recipes/python" },
+      { text: "A Go client", link: "/recipes/go" },
+      { text: "A coding assistant", link: "/recipes/assistant" },
     ],
   },
   {
     text: "In your program",
+    collapsed: true,
     items: [
-      { text: "Testing your code", link: "/guide/testing" },
+      { text: "Test your code", link: "/guide/testing" },
       { text: "Logs and traces", link: "/guide/observing" },
       { text: "On the command line", link: "/guide/cli" },
       { text: "AI SDK and LangChain", link: "/guide/adapters" },
-      { text: "Coming from another SDK", link: "/guide/coming-from" },
-      { text: "Beyond one machine", link: "/guide/beyond-one-machine" },
+      { text: "Migrate from another SDK", link: "/guide/coming-from" },
+      { text: "Job queues", link: "/guide/beyond-one-machine" },
       { text: "Proxies, runtimes, bundlers", link: "/guide/runtimes" },
-      { text: "A dispatcher of undici", link: "/guide/dispatchers" },
+      { text: "undici and HTTP/2", link: "/guide/dispatchers" },
       { text: "Security", link: "/guide/security" },
       { text: "Other languages", link: "/guide/languages" },
       { text: "Benchmarks", link: "/guide/benchmarks" },
@@ -88,8 +92,9 @@ export const sidebar: Item[] = [
   },
   {
     text: "The contract",
+    collapsed: true,
     items: [
-      { text: "Documents for download", link: "/guide/documents" },
+      { text: "OpenAPI documents", link: "/guide/documents" },
       { text: "Certify your client", link: "/guide/certify" },
       { text: "Conformance data", link: "/guide/conformance" },
       { text: "What is not documented", link: "/guide/unstated" },
@@ -102,6 +107,7 @@ export const sidebar: Item[] = [
   },
   {
     text: "The TypeScript API",
+    collapsed: true,
     items: [
       { text: "Overview", link: "/api/" },
       { text: "tunerank", link: "/api/tunerank" },
@@ -118,6 +124,7 @@ export const sidebar: Item[] = [
   },
   {
     text: "HTTP reference",
+    collapsed: true,
     items: [
       { text: "Overview", link: "/reference/" },
       ...referenceItems(),

@@ -76,7 +76,7 @@ function membersOf(group: string): string[] {
 // The contract's types by path, which openapi-typescript wrote: the HTTP reference tells the same.
 const generated: Readonly<Record<string, string>> = {
   paths: "The contract by path and method, as openapi-typescript writes it.",
-  components: "The contract's schemas, parameters and answers, as openapi-typescript writes them.",
+  components: "The contract's schemas, parameters and responses, as openapi-typescript writes them.",
   operations: "The contract's operations by their ids, as openapi-typescript writes them.",
 };
 

@@ -150,7 +150,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
     sharing.length === 0
       ? ""
-      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. An answer without a code is read as ${readAs(httpStatus)}.\n`,
+      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. A response without a code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
@@ -159,8 +159,8 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""
-      : `## An answer\n\nThe shape of an error's body is not documented. This is one of the [common shapes](/guide/error-bodies.md) that the client reads.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
-    forms.length === 0 ? "" : `## How a time to wait is written\n\n${table(columnsOf, rowsOf(forms))}\n`,
+      : `## A response\n\nThe shape of an error's body is not documented. This is one of the [common shapes](/guide/error-bodies.md) that the client reads.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
+    forms.length === 0 ? "" : `## Formats of Retry-After\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
 }
 
@@ -177,7 +177,7 @@ function readAs(httpStatus: number): string {
 function sentenceOfRepeats(rows: readonly Row[]): string {
   if (Math.max(...mostRepeats(rows)) === 0) return "It never retries a call that ends with this code.";
   const safe =
-    "A read and a set are safe to send twice. A start and an append are retried only when nothing was sent, when the service refused the request and asks for a later retry, or when it says UNAVAILABLE.";
+    "A `read` and a `set` are idempotent. A `start` and an `append` are retried only when nothing was sent, when the service rejected the request and asks for a later retry, or when it says UNAVAILABLE.";
   return `It retries the call as the table says. ${safe}`;
 }
 
@@ -189,7 +189,7 @@ function statusesOf(name: StatusCode): string {
     if (read.code === "UNKNOWN" && status !== httpStatuses.UNKNOWN) continue;
     if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
   }
-  const rest = name === "UNKNOWN" ? " Every status without a code is read as this one, too." : "";
+  const rest = name === "UNKNOWN" ? " Every other status without a code is read as this one, too." : "";
   const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
   const list = parts.filter((part) => part !== "").join("; ");
   return list === "" ? "None. Only a body can have this code." : `If the body has no code: ${list}.${rest}`;
@@ -240,15 +240,15 @@ export async function errorBodyPages(): Promise<Page[]> {
   ]);
   const text = [
     head(
-      "How an error answer is read",
+      "How an error response is read",
       "Each shape of error body that is understood, with the code that is read from it.",
       { wide: true },
     ),
-    "# How an error answer is read\n",
+    "# How an error response is read\n",
     "The shape of an error body is [not documented](/guide/unstated.md), so the client reads every common one. A code in",
     'the body counts (`codeSource` is `"body"`); without one the HTTP status decides, and the code is inferred if that',
     "status has several or none. Each row is tested; the data: [errors.json](/conformance/errors.json).\n",
-    table(["Answer", "Status", "Body", "Code", "Inferred"], lines),
+    table(["Response", "Status", "Body", "Code", "Inferred"], lines),
   ].join("\n");
   return [{ path: "guide/error-bodies.md", text }];
 }

@@ -18,8 +18,8 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` with a time up to 60 s"],
   ["exhausted-named", "`RESOURCE_EXHAUSTED` without a time"],
   ["status-502-html", "502, 503 or 52x from a proxy, without a code"],
-  ["reset-before-headers", "the connection is lost before the answer"],
-  ["attempt-timeout", "no answer within `attemptTimeoutMs`"],
+  ["reset-before-headers", "the connection is lost before the response"],
+  ["attempt-timeout", "no response within `attemptTimeoutMs`"],
   ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
   ["status-500", "500 without a code"],
   ["internal-named", "the service itself says `INTERNAL` or `UNKNOWN`"],
@@ -27,16 +27,16 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["not-json-text", "a 200 that is not JSON"],
   ["incomplete-other", "a 200 whose JSON lacks what the call needs"],
   ["status-401-fresh-key", "401, with a key from a function"],
-  ["not-found-named", "any other refusal: 400, 403, 404, 409, 501"],
+  ["not-found-named", "any other rejection: 400, 403, 404, 409, 501"],
   ["data-loss-named", "`DATA_LOSS`"],
   ["status-307", "a redirect: never followed"],
 ];
 
 const sections: Readonly<Record<Row["codeSource"], string>> = {
-  body: "The answer has a code",
-  status: "The answer has no code",
+  body: "The response has a code",
+  status: "The response has no code",
   transport: "The network fails",
-  client: "This client ends or refuses the call",
+  client: "The client ends the call, or an argument is invalid",
 };
 
 /** The short table of the guide, and the page that holds every row of contract/conformance/retries.json. */
@@ -78,10 +78,10 @@ function fullTable(rows: readonly Row[]): string {
     ),
     "# The whole decision table\n",
     "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its last error says.",
-    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no other attempt. A test over real sockets",
+    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no retry. A test over real sockets",
     "counts the requests of each row at the server. [The rules](/guide/retries.md), and",
     "[the same data](/conformance/retries.json) for any language.\n",
-    `${executedNote} A dash (–) means that this is a good answer of the operation.\n`,
+    `${executedNote} A dash (–) means that this is a valid response of the operation.\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
 }

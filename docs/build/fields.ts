@@ -1,4 +1,4 @@
-// Tables of fields: of bodies, answers, parameters and the parts of a job.
+// Tables of fields: of bodies, responses, parameters and the parts of a job.
 import type { Contract, Schema } from "./contract.js";
 import { code, prose, table, unstated } from "./markdown.js";
 
@@ -11,7 +11,7 @@ export interface Field {
 }
 
 /** What the fields are of. */
-export type Way = "request" | "answer";
+export type Way = "request" | "response";
 
 /** The fields of a schema, and below them those of what only it has. */
 export function fieldsOf(contract: Contract, schema: Schema, way: Way): string {
@@ -25,14 +25,14 @@ function listed(owner: Schema, way: Way): Field[] {
   const { properties = {}, required = [] } = owner;
   const isOurs = /^Not stated: (which fields are (required|always there)|whether the field is required)/;
   const decided = isOurs.test(owner["x-unstated"]?.trim() ?? "") ? ", we assume" : "";
-  // A request's field is remarkable where it must be there, an answer's where it may not be.
-  const notes = way === "request" ? [`required${decided}`, ""] : ["", `not always${decided}`];
+  // A response's field that must be there is nothing to do for the reader.
+  const notes = way === "request" ? [`required${decided}`, "optional"] : ["", `optional${decided}`];
   return Object.entries(properties).map(([name, schema]) => {
     return { name, note: notes[required.includes(name) ? 0 : 1] ?? "", schema };
   });
 }
 
-// The fields of what only this answer has; the parts of a job have a page.
+// The fields of what only this response has; the parts of a job have a page.
 function within(
   contract: Contract,
   { name, schema }: Field,
@@ -54,11 +54,15 @@ function within(
 /** One table of fields. */
 export function fieldTable(contract: Contract, fields: readonly Field[]): string {
   const rows = fields.map(({ name, note, schema }) => [
-    `${code(name)}${note === "" ? "" : ` (${note})`}`,
+    `${code(name)}${note === "" ? "" : ` ${chip(note)}`}`,
     typeOf(contract, schema),
     [prose(wordsOf(contract, schema)), rules(schema), unstated(schema)].filter(Boolean).join(" "),
   ]);
   return `${table(["Field", "Type", "Meaning"], rows)}\n`;
+}
+
+function chip(note: string): string {
+  return `<span class="chip${note.startsWith("required") ? " required" : ""}">${note}</span>`;
 }
 
 // A field that points to a schema says what it is for itself; if it does not, the schema does.
@@ -118,11 +122,12 @@ function typeOf(contract: Contract, schema: Schema): string {
     if (!jobParts(contract).includes(name)) return "object";
     return `[${name}](/reference/job.md#${name.toLowerCase()})`;
   }
-  if (schema.items) return `array of ${typeOf(contract, schema.items)}s`;
+  // "array of numbers (double)".
+  if (schema.items) return `array of ${typeOf(contract, schema.items).replace(/^\w+/, "$&s")}`;
   if (typeof schema.additionalProperties === "object") {
     return `map of ${typeOf(contract, schema.additionalProperties)}`;
   }
-  return [schema.type ?? "any", schema.format].filter(Boolean).join(", ");
+  return `${schema.type ?? "any"}${schema.format === undefined ? "" : ` (${schema.format})`}`;
 }
 
 function namedBy({ $ref, allOf }: Schema): string | undefined {

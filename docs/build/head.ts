@@ -50,7 +50,7 @@ export function headOf(
     "og:image": addressOf("card.png", where),
     "og:image:width": "1200",
     "og:image:height": "630",
-    "og:image:alt": "tunerank: four operations, one honest error",
+    "og:image:alt": "tunerank: a TypeScript client that says whether your call ran",
   };
   return [
     ...(where.origin ? [["link", { rel: "canonical", href: address }] satisfies HeadTag] : []),

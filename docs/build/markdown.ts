@@ -38,7 +38,13 @@ export function unstated({
 } = {}): string {
   const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
   if (open === undefined || decided === undefined) return "";
-  return `\n\n<details class="unstated"><summary>Not documented</summary>\n\n${prose(open)} <b>Decided here:</b> ${prose(decided)}\n\n</details>\n\n`;
+  return `\n\n<details class="unstated"><summary>Not documented: ${prose(inShort(open))}</summary>\n\n${prose(open)} <b>Decided here:</b> ${prose(decided)}\n\n</details>\n\n`;
+}
+
+// What is open, in a few words: its first clause.
+function inShort(open: string): string {
+  const [clause = ""] = open.replaceAll(/\s+/g, " ").split(/,(?= )|[.;]/);
+  return clause.length > 64 ? `${clause.slice(0, clause.lastIndexOf(" ", 64))} …` : clause;
 }
 
 /** A block of code. */

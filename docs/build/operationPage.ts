@@ -12,18 +12,18 @@ import { pageOf } from "./operations.js";
 /** The Markdown of its page. */
 export function operationPage(contract: Contract, operation: Operation): string {
   const { id, method, path, told } = operation;
-  const description = `${method} ${path}: parameters, body, answers and errors.`;
+  const description = `${method} ${path}: parameters, body, responses and errors.`;
   return [
     head(`${told.summary} over HTTP`, description, { wide: true }),
     `# ${told.summary}\n`,
     `${block("http", `${method} ${path}`)}\n`,
     `${prose(told.description)}\n`,
     `Operation ${code(id)}; in TypeScript it is ${inTypeScript(operation)}. ${defaults(operation)} ${unstated(told)} ${unstated(contract.tags.find(({ name }) => told.tags.includes(name)))}\n`,
-    samplesOf(pageOf(id).page),
+    exchange(samplesOf(pageOf(id).page), goodExamples(contract, operation)[0]),
     ...parameterParts(contract, operation),
     "## Body\n",
     body(contract, operation),
-    "## Answer\n",
+    "## Response\n",
     answer(contract, operation),
     "## Errors\n",
     errors(contract, operation),
@@ -44,9 +44,9 @@ function inTypeScript({ id, sdkMethod }: Operation): string {
 function defaults({ kind, timeoutMs, bytesPerSecond, maxResponseBytes, operation }: Operation): string {
   const more = bytesPerSecond && `, and a second more for each ${bytes(bytesPerSecond)} of the file`;
   return [
-    `Its kind is [${code(kind)}](/guide/extensions.md#x-retry):`,
-    isSafe(operation) ? "it may be sent twice." : "it is not safe to send twice.",
-    `A call takes at most ${timeoutMs / 1000} s by default${more ?? ""}. Its answer may have ${bytes(maxResponseBytes)}.`,
+    `Its retry class is [${code(kind)}](/guide/extensions.md#x-retry):`,
+    isSafe(operation) ? "it is idempotent." : "it is not idempotent.",
+    `A call takes at most ${timeoutMs / 1000} s by default${more ?? ""}. Its response may have ${bytes(maxResponseBytes)}.`,
   ].join(" ");
 }
 
@@ -72,11 +72,33 @@ function samplesOf(name: string): string {
   return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ":::\n"].join("\n");
 }
 
+interface Example {
+  readonly summary?: string;
+  readonly value: unknown;
+}
+
+// Of a valid response. The one with every field of a job is on the job's page.
+function goodExamples(
+  contract: Contract,
+  { told, answer: { status, contentType = "" } }: Operation,
+): Example[] {
+  const { content = {} } = contract.resolve<Answer>(told.responses[status] ?? {});
+  const { everyField, ...examples } = content[contentType]?.examples ?? {};
+  return Object.values(examples);
+}
+
+function exchange(request: string, response: Example | undefined): string {
+  if (response === undefined) return request;
+  const shown = `Response (example, made up)\n\n${exampleBlock(response)}\n`;
+  if (request === "") return shown;
+  return `<div class="exchange">\n<div>\n\nRequest\n\n${request}\n</div>\n<div>\n\n${shown}\n</div>\n</div>\n`;
+}
+
 function tryIt(name: string): string {
   if (!(name in calls)) return "";
   return [
     "## Try it\n",
-    `Against the stand-in, on your machine: \`npx tunerank mock\`, then the samples above with \`TUNERANK_BASE_URL=http://127.0.0.1:4010\`, \`TUNERANK_API_KEY=any\` and \`TUNERANK_ACCOUNT_ID=acme\`.\n`,
+    `Against the mock server, on your machine: \`npx tunerank mock\`, then the samples above with \`TUNERANK_BASE_URL=http://127.0.0.1:4010\`, \`TUNERANK_API_KEY=any\` and \`TUNERANK_ACCOUNT_ID=acme\`.\n`,
     `::: details Run it in this page\n<FailureLab operation="${name}" preset="nothing" />\n:::\n`,
   ].join("\n");
 }
@@ -89,53 +111,52 @@ function parameterParts(contract: Contract, { parameters }: OperationShape): str
     if (fields.length === 0) return [];
     const lists = parameters[place].filter(({ schema }) => schema.items !== undefined);
     const note = lists.map(
-      ({ name }) => `Each value of ${code(name)} is sent by itself: ${code(`${name}=A&${name}=B`)}.\n`,
+      ({ name }) =>
+        `Each value of ${code(name)} is sent as its own parameter: ${code(`${name}=A&${name}=B`)}.\n`,
     );
     return [`## ${places[place]}\n\n${fieldTable(contract, fields)}\n`, ...note];
   });
 }
 
 function asField({ name, required, description = "", schema, ...rest }: Parameter): Field {
-  return { name, note: required ? "required" : "", schema: { ...schema, ...rest, description } };
+  return { name, note: required ? "required" : "optional", schema: { ...schema, ...rest, description } };
 }
 
 function body(contract: Contract, { told, body: sent }: Operation): string {
   if (sent === undefined) return "The request has no body.\n";
   const { description = "", content } = contract.resolve<Answer>(told.requestBody ?? {});
   const shape = contract.resolve<Schema>(sent.schema as Schema);
-  const shown = sent.file === undefined ? examplesOf(content?.[sent.contentType]?.examples ?? {}) : "";
-  const may = sent.required ? "" : "It may be left out. ";
+  const shown =
+    sent.file === undefined ? examplesOf(Object.values(content?.[sent.contentType]?.examples ?? {})) : "";
+  const may = sent.required ? "" : "The body is optional. ";
   return `${code(sent.contentType)}. ${may}${prose(description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "request")}\n${shown}`;
 }
 
 const readAs: Readonly<Record<Exclude<AnswerKind, "json">, string>> = {
-  none: "The answer has no body.",
+  none: "The response has no body.",
   bytes: "The body is bytes.",
   text: "The body is text.",
 };
 
-function answer(
-  contract: Contract,
-  { told, answer: { kind, status, contentType = "", schema } }: Operation,
-): string {
+function answer(contract: Contract, operation: Operation): string {
   const {
-    description = "",
-    content = {},
-    headers = {},
-  } = contract.resolve<Answer>(told.responses[status] ?? {});
-  // The one with every field of a job is on the job's page.
-  const { everyField, ...examples } = content[contentType]?.examples ?? {};
+    told,
+    answer: { kind, status, contentType = "", schema },
+  } = operation;
+  const { description = "", headers = {} } = contract.resolve<Answer>(told.responses[status] ?? {});
+  // The first stands at the top of the page.
+  const others = goodExamples(contract, operation).slice(1);
   const shape = contract.resolve<Schema>((schema ?? {}) as Schema);
   const isJob = schema?.$ref?.endsWith(`/${job}`);
   const fields = isJob
     ? "[The job and its parts](/reference/job.md) has every field.\n"
-    : `${fieldsOf(contract, shape, "answer")}\n`;
+    : `${fieldsOf(contract, shape, "response")}\n`;
   const lines =
     Object.keys(headers).length === 0
       ? ""
       : `::: details Its headers\n${headersOf(contract, headers)}\n:::\n\n`;
   const type = contentType && `, ${code(contentType)}`;
-  return `HTTP ${status}${type}. ${prose(description)} ${kind === "json" ? `${unstated(shape)}\n\n${fields}` : `${readAs[kind]}\n`}\n${lines}${examplesOf(examples)}`;
+  return `HTTP ${status}${type}. ${prose(description)} ${kind === "json" ? `${unstated(shape)}\n\n${fields}` : `${readAs[kind]}\n`}\n${lines}${examplesOf(others)}`;
 }
 
 function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
@@ -147,13 +168,16 @@ function headersOf(contract: Contract, headers: Readonly<Record<string, Paramete
 }
 
 /** Examples, each folded. */
-export function examplesOf(examples: Readonly<Record<string, { summary?: string; value: unknown }>>): string {
-  const all = Object.values(examples).map(({ summary = "Example", value }) => {
-    const shown =
-      typeof value === "string" ? block("text", value) : block("json", JSON.stringify(value, null, 2));
-    return `::: details Example, made up: ${summary}\n${shown}\n:::\n`;
+export function examplesOf(examples: readonly Example[]): string {
+  const all = examples.map((example) => {
+    const { summary = "Example" } = example;
+    return `::: details Example, made up: ${summary}\n${exampleBlock(example)}\n:::\n`;
   });
   return all.join("\n");
+}
+
+function exampleBlock({ value }: Example): string {
+  return typeof value === "string" ? block("text", value) : block("json", JSON.stringify(value, null, 2));
 }
 
 function errors(contract: Contract, { told, answer: { status: good } }: Operation): string {
@@ -178,7 +202,7 @@ function errors(contract: Contract, { told, answer: { status: good } }: Operatio
     .filter(([, words]) => words !== "");
   return [
     `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
-    `Which operation answers with which code is not documented, nor is the shape of an error's body: [how the client reads it](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
-    `::: details What is not documented of each, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
+    `Which operation responds with which code is not documented, nor is the shape of an error's body: [how the client reads it](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
+    `::: details What is not documented of each status, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
   ].join("\n");
 }

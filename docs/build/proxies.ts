@@ -44,7 +44,7 @@ export async function proxiesPart(): Promise<Page> {
     "Lost",
     "Over budget",
     "Unknown",
-    "Wrong answer",
+    "Wrong response",
   ];
   const shown = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const text = [
@@ -53,7 +53,7 @@ export async function proxiesPart(): Promise<Page> {
     '- "Ran twice": resumes and uploads that the service got more than once.',
     '- "Lost": calls that failed although a retry was safe.',
     '- "Over budget": calls that reached no server. Squid, unlike the others, stops listening while it reads its configuration; 200 calls at once then share ten retries.',
-    '- "Unknown": resumes and uploads whose answer was lost. They must not be sent twice.',
+    '- "Unknown": resumes and uploads whose response was lost. They must not be sent twice.',
     "",
     `Measured on ${date} with Node ${node}, ${shown.join(", ")}.`,
   ].join("\n");

@@ -31,15 +31,15 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "kinds of failure leave open whether a file was stored. The client never sends it again after one of them: [retries](/guide/retries.md).",
+      "failures leave open whether a file was stored. The client never retries an upload after one of them: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,
-      "less CPU for the same call than with the openai package: [measured beside other SDKs](/guide/benchmarks.md).",
+      "less CPU for the same call than with the openai package: [compared with other SDKs](/guide/benchmarks.md).",
     ],
     [
       (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
-      "items ranked in one call, in a heap of 64 MB, none lost: [many items](/guide/rerank.md#many-items).",
+      "items ranked in one call, in a heap of 64 MB: [many items](/guide/rerank.md#many-items).",
     ],
     [
       new Set(clients.map(({ tool }) => tool)).size,

@@ -28,17 +28,17 @@ function overview(contract: Contract): string {
   ]);
   const [server] = contract.servers;
   return [
-    head("HTTP reference", "Every operation over HTTP: address, key, request, answers and errors."),
+    head("HTTP reference", "Every operation over HTTP: address, key, request, responses and errors."),
     "# HTTP reference\n",
     `${prose(contract.description)}\n`,
-    table(["Operation", "Request", "[Safe to repeat](/guide/extensions.md#x-retry)"], rows),
+    table(["Operation", "Request", "[Idempotent](/guide/extensions.md#x-retry)"], rows),
     "\n## Address and key\n",
     `Every path is appended to the address of the service. ${unstated(server)}\n`,
     `${prose(contract.bearer.description ?? "")} ${unstated(contract.bearer)}\n`,
     "## More\n",
-    "- [The job and its parts](/reference/job.md), the largest answer.",
+    "- [The job and its parts](/reference/job.md), the largest response.",
     "- [Status codes](/codes/index.md), [job states](/enums/JobState.md), [other enumerations](/enums/index.md), [limits](/reference/limits.md).",
-    "- [How an error answer is read](/guide/error-bodies.md): its shape is not documented.",
+    "- [How an error response is read](/guide/error-bodies.md): its shape is not documented.",
     "- [The contract to download](/guide/documents.md), for generators, mocks and validators.",
     "- [What is not documented](/guide/unstated.md), all in one place.\n",
     `Contract ${contract.version}, revision ${contract.revision}. ${unstated({ "x-unstated": contract.unstated })}`,
@@ -68,13 +68,13 @@ function jobPage(contract: Contract): string {
       wide: true,
     }),
     "# The job and its parts\n",
-    `${prose(schema.description ?? "")} It is the answer of ${links.join(" and ")}. ${unstated(schema)}\n`,
+    `${prose(schema.description ?? "")} It is the response of ${links.join(" and ")}. ${unstated(schema)}\n`,
     '<TableFilter label="Find a field">\n',
     fieldsOf(contract, schema, "request"),
     "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
-    examplesOf(everyField === undefined ? {} : { everyField }),
+    examplesOf(everyField === undefined ? [] : [everyField]),
   ].join("\n");
 }
 

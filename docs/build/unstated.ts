@@ -11,7 +11,7 @@ const groups: readonly (readonly [prefix: string, title: string])[] = [
   ["paths", "Operations"],
   ["components/schemas", "Schemas"],
   ["components/parameters", "Parameters"],
-  ["components/responses", "Error answers"],
+  ["components/responses", "Error responses"],
   ["", "The contract as a whole"],
 ];
 

@@ -23,13 +23,13 @@ const lines: readonly (readonly Entry[])[] = [
     ["a bare 500", ["status-500"]],
   ],
   [
-    ["connection lost before the answer", ["reset-before-headers"]],
+    ["connection lost before the response", ["reset-before-headers"]],
     ["502, 503, 52x without a code", ["status-502-html", "status-503", "status-520"]],
   ],
-  [["401, when `apiKey` is a function: once more with a fresh key", ["status-401-fresh-key"]]],
+  [["401, when `apiKey` is a function: a retry with a fresh key", ["status-401-fresh-key"]]],
   [
     [
-      "any other refusal",
+      "any other rejection",
       ["invalid-argument-named", "not-found-named", "permission-denied-named", "status-409"],
     ],
   ],

@@ -279,7 +279,7 @@ const onServer: Readonly<Record<string, Case>> = {
   wrongArgument: { answer: done, sends: [] },
 };
 
-const onMock = ["fourCalls", "home", "rerank", "resume", "scale", "upload"];
+const onMock = ["fourCalls", "rerank", "resume", "scale", "upload"];
 
 describe("a snippet of the docs", () => {
   test.each(onMock)("%s reads what the contract's mock answers", async (name) => {

@@ -27,6 +27,40 @@ function showActive(): void {
   bar.scrollTop += top - bar.clientHeight / 2;
 }
 
+// A language or package manager that was chosen is shown in the tabs of every page.
+const tabsKey = "tunerank-tabs";
+const labelOf = (input: Element): string =>
+  (input.nextElementSibling as HTMLElement | null)?.dataset.title ?? "";
+
+function chosenTabs(): string[] {
+  try {
+    return JSON.parse(localStorage.getItem(tabsKey) ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
+function rememberTab({ target }: Event): void {
+  if (!(target instanceof HTMLInputElement) || !target.matches(".vp-code-group input")) return;
+  const label = labelOf(target);
+  const others = chosenTabs().filter((each) => each !== label);
+  localStorage.setItem(tabsKey, JSON.stringify([label, ...others].slice(0, 8)));
+  chooseTabs();
+}
+
+function chooseTabs(): void {
+  const chosen = chosenTabs();
+  for (const group of document.querySelectorAll(".vp-code-group")) {
+    const inputs = [...group.querySelectorAll("input")];
+    const label = chosen.find((each) => inputs.some((input) => labelOf(input) === each));
+    const at = inputs.findIndex((input) => labelOf(input) === label);
+    if (at < 0) continue;
+    (inputs[at] as HTMLInputElement).checked = true;
+    for (const [index, block] of [...(group.querySelector(".blocks")?.children ?? [])].entries())
+      block.classList.toggle("active", index === at);
+  }
+}
+
 const openSearch = () => document.querySelector<HTMLButtonElement>(".DocSearch-Button")?.click();
 
 const notFound = () =>
@@ -38,7 +72,12 @@ const notFound = () =>
 
 // What this is, which version, and where to go with a fault.
 const footer = () => {
-  const { version, revision, license, repository } = useData().theme.value.facts;
+  const { theme, page } = useData();
+  const { version, revision, license, repository } = theme.value.facts;
+  // A generated page has no source to edit.
+  const { filePath = "generated/" } = page.value;
+  const editAddress =
+    repository && !filePath.startsWith("generated/") && `${repository}/edit/main/docs/${filePath}`;
   const to = (page: string, text: string) => h("a", { href: withBase(page) }, text);
   return h("aside", { class: "site-footer", "aria-label": "About this package" }, [
     h("span", `tunerank ${version}`),
@@ -47,6 +86,7 @@ const footer = () => {
     to("/guide/contribute.html#licence", `${license} licence`),
     to("/guide/contribute.html", "Contribute and report"),
     repository ? h("a", { href: repository }, "Repository") : undefined,
+    editAddress ? h("a", { href: editAddress }, "Edit this page") : undefined,
   ]);
 };
 
@@ -79,20 +119,21 @@ export default {
   enhanceApp({ app, router }) {
     // Few pages have a lab, and some have it folded: it is loaded where it is seen.
     const lab = defineAsyncComponent(() => labIsWanted().then(() => import("./lab/FailureLab.vue")));
-    app.component("FailureLab", lab).component("TableFilter", TableFilter);
+    app.component("FailureLab", lab).component("TableFilter", TableFilter).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
+    addEventListener("change", rememberTab);
     addEventListener("hashchange", openTarget);
     let routes = 0;
     router.onAfterRouteChange = () => {
       if (++routes > 1) want();
       setTimeout(openTarget);
       setTimeout(showActive);
+      setTimeout(chooseTabs);
     };
   },
   Layout: () =>
     h(DefaultTheme.Layout, null, {
       "not-found": notFound,
-      "doc-before": () => h(PageTools),
       "doc-after": () => h(footer),
       "page-bottom": () => h(footer),
     }),
