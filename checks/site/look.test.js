@@ -102,3 +102,53 @@ test("the command line's pictures say in words what they show, and each option h
   }
   await close();
 });
+
+test("at first the side bar shows at most thirty links, and a group opens by its heading", async () => {
+  const { page, close } = await site.open("guide/quickstart.html");
+  const links = page.locator(".VPSidebar a:visible");
+  const few = await links.count();
+  assert.ok(few > 5 && few <= 30, `${few} links`);
+  await page.locator(".VPSidebar").getByRole("button", { name: "Recipes" }).first().click();
+  await page.locator(".VPSidebar").getByRole("link", { name: "All recipes" }).waitFor();
+  assert.ok((await links.count()) > few);
+  await close();
+});
+
+for (const [place, viewport] of Object.entries({ desk: { width: 1440, height: 900 }, phone })) {
+  test(`on the first screen of a ${place} the home page has code, with its package managers`, async () => {
+    const { page, close } = await site.open("", { viewport });
+    for (const name of ["npm", "pnpm", "yarn", "bun"])
+      assert.ok(await page.locator(".vp-code-group").getByText(name, { exact: true }).isVisible(), name);
+    const box = await page.locator(".vp-doc .vp-code-group pre:visible").first().boundingBox();
+    assert.ok(box.y + box.height <= viewport.height, `it ends ${box.y + box.height} px down`);
+    if (place === "desk") {
+      const program = await page.locator(".vp-doc div.language-js").first().boundingBox();
+      assert.ok(program.y + program.height <= viewport.height, `${program.y + program.height}`);
+    }
+    await close();
+  });
+}
+
+test("a language that was chosen in tabs is shown on the next page too, and a copy button without a mouse", async () => {
+  const { page, seen, close } = await site.open("reference/rerank.html", { apart: true });
+  const shown = () => page.locator(".vp-code-group .blocks > div.active").first().getAttribute("class");
+  assert.match(await shown(), /language-ts/);
+  await page.locator(".vp-code-group label", { hasText: "Python" }).click();
+  await page.goto(`${site.origin}/reference/scale.html`, { waitUntil: "networkidle" });
+  await page.waitForFunction(() => document.querySelector(".vp-code-group .active.language-python"));
+  const button = page.locator(".vp-code-group .active button.copy");
+  assert.equal(await button.evaluate((each) => getComputedStyle(each).opacity), "1");
+  expectQuiet(seen);
+  await close();
+});
+
+test("below the title of a page, on a phone too, it can be copied", async () => {
+  for (const viewport of [phone, { width: 1440, height: 900 }]) {
+    const { page, close } = await site.open("guide/errors.html", { viewport });
+    const [title, tools] = await Promise.all(
+      ["h1", ".page-tools"].map((each) => page.locator(`.vp-doc ${each}`).boundingBox()),
+    );
+    assert.ok(tools.y >= title.y + title.height - 4 && tools.y < title.y + title.height + 40);
+    await close();
+  }
+});

@@ -7,7 +7,7 @@ import { indexOptions } from "./ranking.js";
 export const words: Readonly<Record<string, string>> = {
   "guide/quickstart": "install getting started first call env environment variables api key apikey token",
   "guide/questions": "faq help why",
-  "guide/questions#why-did-my-upload-time-out": "large upload timed out slow upload timeout",
+  "guide/questions#why-did-my-upload-time-out": "large slow upload timed bandwidth",
   "guide/questions#how-do-i-upload-a-file-from-s3": "s3 aws bucket gcs cloud storage presigned url getobject",
   "guide/questions#how-do-i-prepare-a-data-file-from-csv":
     "csv tsv excel convert jsonl training data prepare data format",
@@ -26,8 +26,7 @@ export const words: Readonly<Record<string, string>> = {
     "default headers custom headers headers of all requests header content invalid characters user agent user-agent telemetry",
   "guide/configure#several-accounts":
     "multiple accounts account per request tenant multi-tenant organization",
-  "guide/configure#requests-per-second":
-    "throttle requests per second rate limit over several processes limiter rps",
+  "guide/configure#requests-per-second": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
   "guide/rerank": "relevance score ranking search rag top_n top k model",
@@ -49,7 +48,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/retries#deadlines":
     "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline",
   "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
-  "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm rate limit throttling",
+  "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm throttling",
   "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
   "guide/testing#scripted-failures": "simulate timeout 503 outage failure in a test",
   "guide/testing":
@@ -78,10 +77,10 @@ export const words: Readonly<Record<string, string>> = {
   "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk",
   "guide/benchmarks": "speed performance latency memory fast bundle size",
   "guide/documents": "openapi swagger schema yaml json spec specification postman",
-  "guide/documents#for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
+  "guide/documents#llms-txt-for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
   "guide/versioning": "version semver breaking upgrade deprecated node version",
   "guide/changelog": "changelog what changed release notes new",
-  "codes/RESOURCE_EXHAUSTED": "429 rate limit quota throttled too many requests retry-after",
+  "codes/RESOURCE_EXHAUSTED": "429 rate limit rate limited quota throttled too many requests retry-after",
   "codes/UNAVAILABLE": "503 502 econnrefused econnreset enotfound socket hang up down outage",
   "codes/UNAUTHENTICATED": "401 unauthorized api key apikey token",
   "codes/PERMISSION_DENIED": "403 forbidden",
@@ -106,7 +105,7 @@ export const words: Readonly<Record<string, string>> = {
   "recipes/python": "python pip",
   "recipes/go": "go golang",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
-  "recipes/did-it-run": "poll polling watch job state executed unknown",
+  "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed unknown",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
 };
 

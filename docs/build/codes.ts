@@ -26,7 +26,7 @@ const shown = (page: string, file: string): string => {
 // What helps most, with code that its guide runs.
 const first: Partial<Record<StatusCode, () => string>> = {
   RESOURCE_EXHAUSTED: () =>
-    `The service gets too many requests, or too large ones. Slow down:
+    `A rate limit or a quota: the service gets too many requests, or too large ones. Slow down:
 
 - You know your rate limit? Declare it. The requests then leave evenly, and hardly any is rate limited:
 
