@@ -118,7 +118,7 @@ for (const [place, viewport] of Object.entries({ desk: { width: 1440, height: 90
   test(`on the first screen of a ${place} the home page has code, with its package managers`, async () => {
     const { page, close } = await site.open("", { viewport });
     for (const name of ["npm", "pnpm", "yarn", "bun"])
-      assert.ok(await page.locator(".vp-code-group").getByText(name, { exact: true }).isVisible(), name);
+      assert.ok(await page.locator(`.vp-code-group label[data-title=${name}]`).isVisible(), name);
     const box = await page.locator(".vp-doc .vp-code-group pre:visible").first().boundingBox();
     assert.ok(box.y + box.height <= viewport.height, `it ends ${box.y + box.height} px down`);
     if (place === "desk") {

@@ -7,7 +7,7 @@ import { indexOptions } from "./ranking.js";
 export const words: Readonly<Record<string, string>> = {
   "guide/quickstart": "install getting started first call env environment variables api key apikey token",
   "guide/questions": "faq help why",
-  "guide/questions#why-did-my-upload-time-out": "large slow upload timed bandwidth",
+  "guide/questions#why-did-my-upload-time-out": "large upload timed bandwidth",
   "guide/questions#how-do-i-upload-a-file-from-s3": "s3 aws bucket gcs cloud storage presigned url getobject",
   "guide/questions#how-do-i-prepare-a-data-file-from-csv":
     "csv tsv excel convert jsonl training data prepare data format",

@@ -89,9 +89,9 @@ function goodExamples(
 
 function exchange(request: string, response: Example | undefined): string {
   if (response === undefined) return request;
-  const shown = `Response (example, made up)\n\n${exampleBlock(response)}\n`;
+  const shown = `**Response**, an example that is made up\n\n${exampleBlock(response)}\n`;
   if (request === "") return shown;
-  return `<div class="exchange">\n<div>\n\nRequest\n\n${request}\n</div>\n<div>\n\n${shown}\n</div>\n</div>\n`;
+  return `<div class="pair">\n<div>\n\n**Request**\n\n${request}\n</div>\n<div>\n\n${shown}\n</div>\n</div>\n`;
 }
 
 function tryIt(name: string): string {

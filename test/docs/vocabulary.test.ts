@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { writtenPages } from "../../docs/build/blocks.js";
+import { createProgram } from "../../src/cli/program.js";
+import { root } from "../support/project.js";
+
+// Words that are always wrong here, with the field's word for each.
+const instead: readonly (readonly [wrong: RegExp, right: string])[] = [
+  [/\banswer(s|ed|ing)?\b/i, "response, respond"],
+  [/\bstand-ins?\b/i, "mock server, test service"],
+  [/\bprivate authorit/i, "custom CA"],
+  [/\bbecame of\b/i, "Did it run?"],
+  [/\bonce more\b/i, "retry"],
+  [/\brepeatable\b/i, "idempotent"],
+];
+
+// Where one of them is right: an answer to a question, and names that are published.
+const right =
+  /questions and answers|short answers?\b|\d answers\b|`[^`]*`|\]\([^)]*\)|answer-quality|support-answers|\bservice\.answer\b|--repeatable|repeatable`/gi;
+
+/** Each line of a text with a word that is wrong, and what to say. */
+function wrongWords(text: string): string[] {
+  return text.split("\n").flatMap((line) => {
+    const said = line.replaceAll(right, "");
+    const found = instead.filter(([wrong]) => wrong.test(said));
+    return found.map(([, better]) => `${better}: ${line.trim().slice(0, 160)}`);
+  });
+}
+
+const read = (file: string) => readFileSync(path.join(root, file), "utf8");
+
+// What a program prints, its names and its data are no words of the page.
+const proseOf = (markdown: string) => markdown.replaceAll(/^```.*?^```$/gms, "");
+
+describe("the field's words stand in", () => {
+  // Pages, helps and sources that are not yet gone through: the list only gets shorter.
+  const pending = new Set([
+    "docs/guide/benchmarks.md",
+    "docs/guide/bulk.md",
+    "docs/guide/certify.md",
+    "docs/guide/cli.md",
+    "docs/guide/contribute.md",
+    "docs/guide/decision-table.md",
+    "docs/guide/languages.md",
+    "docs/guide/rerank.md",
+    "docs/guide/unstated.md",
+    "docs/guide/upload.md",
+    "help of rerank",
+    "help of upload",
+    "help of resume",
+    "help of request",
+    "help of mock",
+    "src/adapters/openapiTransport.ts",
+    "src/call/noResponse.ts",
+    "src/call/response.ts",
+    "src/cli/commandOptions.ts",
+    "src/cli/help.ts",
+    "src/cli/mockCommand.ts",
+    "src/cli/program.ts",
+    "src/conformance/compare.ts",
+    "src/conformance/report.ts",
+    "src/conformance/runner.ts",
+    "src/conformance/serve/checkRequest.ts",
+    "src/errors/codes.ts",
+    "src/ranking/types.ts",
+    "src/testing/listen.ts",
+    "src/testing/standInAnswer.ts",
+    "src/transport/exchange.ts",
+    "src/transport/node/body.ts",
+    "src/wrappers/request.ts",
+  ]);
+  const pages = ["README.md", ".github/SECURITY.md", ...writtenPages().map((page) => `docs/${page}`)];
+
+  test.each(pages.filter((page) => !pending.has(page)))("%s", (page) => {
+    expect(wrongWords(proseOf(read(page)))).toEqual([]);
+  });
+
+  const helps = createProgram().commands.map((command) => [`help of ${command.name()}`, command] as const);
+  test.each(helps.filter(([name]) => !pending.has(name)))("the %s", (_, command) => {
+    expect(wrongWords(command.helpInformation())).toEqual([]);
+  });
+
+  const sources = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts") && !file.startsWith("generated/"))
+    .map((file) => `src/${file.replaceAll("\\", "/")}`);
+
+  test.each(sources.filter((file) => !pending.has(file)))("the messages and hovers of %s", (file) => {
+    expect(wrongWords(shownTexts(file))).toEqual([]);
+  });
+});
+
+/** The texts of a source that a user may read: docstrings, and strings of several words. */
+function shownTexts(file: string): string {
+  const source = ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+  const texts: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const docs = ts.getJSDocCommentsAndTags(node).map((each) => each.getText(source));
+    texts.push(...docs);
+    if (ts.isStringLiteralLike(node) && /\w \w/.test(node.text)) texts.push(node.text);
+    if (ts.isTemplateExpression(node))
+      texts.push(
+        [node.head, ...node.templateSpans.map(({ literal }) => literal)].map(({ text }) => text).join("…"),
+      );
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return [...new Set(texts)].join("\n");
+}
