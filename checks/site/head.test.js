@@ -159,8 +159,9 @@ test("where the build is told the repository's address, the page on faults and t
     `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
     `MIT: ${repository}/blob/HEAD/LICENSE`,
     `Repository: ${repository}`,
+    `Edit this page: ${repository}/edit/main/docs/guide/contribute.md`,
   ]);
   const unknown = await read("guide/contribute.html", "utf8");
-  assert.ok(!linksOf(unknown).some((each) => /^(the repository|the form|Repository)/.test(each)));
+  assert.ok(!linksOf(unknown).some((each) => /^(the repository|the form|Repository|Edit)/.test(each)));
   assert.match(unknown, /In the repository, with the form for faults/);
 });

@@ -27,7 +27,7 @@ const wishes = [
     "why was my upload not retried, and what now",
     ["Why was my upload not retried?"],
     "Why was my upload",
-    "Look at the dataset through",
+    "Check the dataset through",
   ],
   ["scale to zero at night", ["scale to zero at night"], "Scale to zero", "/srv/scale/scale.sh 0"],
   ["watch a resumed job", ["watch a resumed job"], "Watch a job", "read the job once a minute"],
@@ -39,10 +39,10 @@ const wishes = [
     "FAILED_PRECONDITION",
     "do not retry until state is fixed",
   ],
-  ["test without a network", ["test without a network"], "Jest and Vitest", "fetch: service.fetch"],
-  ["browsers", ["call from a browser"], "From a browser", "access-control-allow-origin"],
+  ["test without a network", ["test without a network"], "Test with Jest or Vitest", "fetch: service.fetch"],
+  ["browsers", ["call from a browser"], "Call from a browser", "access-control-allow-origin"],
   ["what changed", ["know what changed"], "Changelog", "Unreleased"],
-  ["an assistant", ["let an assistant write it"], "A coding assistant", "dist/llms.txt"],
+  ["an assistant", ["let an assistant write it"], "Use a coding assistant", "dist/llms.txt"],
   ["a proxy", ["go through a proxy"], "Proxies", 'proxy: "env"'],
 ];
 

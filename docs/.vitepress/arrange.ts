@@ -15,6 +15,11 @@ const folded: Readonly<Record<string, readonly string[]>> = {
     "x-enumdescriptions",
     "x-limits",
   ],
+  "guide/questions": [
+    "how-do-i-upload-a-file-from-s3",
+    "how-do-i-prepare-a-data-file-from-csv",
+    "is-there-a-ping-or-a-health-check",
+  ],
   "guide/request": ["retries"],
   "guide/retries": ["retries-during-an-outage"],
   "guide/runtimes": ["tested-proxies", "runtimes", "tested-package-managers-and-compilers"],

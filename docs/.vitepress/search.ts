@@ -50,7 +50,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
   "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm throttling",
   "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
-  "guide/testing#scripted-failures": "simulate timeout 503 outage failure in a test",
+  "guide/testing#scripted-failures": "timeout stall",
   "guide/testing":
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
   "guide/observing": "logging logger log logs debug pino winston metrics tracing spans",

@@ -1,4 +1,4 @@
-// Runs one call against the real stand-in, with the real client or with a loop around `fetch`, in this page or process.
+// Runs one call against the real test service, with the real client or with a loop around `fetch`, in this page or process.
 import { type AttemptEvent, type CallOptions, createClient, isStatusError, type StatusError } from "tunerank";
 import { createTestService, type TestService } from "tunerank/testing";
 import { calls, type LabOperation, loop, loopCalls } from "./calls.js";
@@ -31,9 +31,9 @@ export type Told = Pick<StatusError, (typeof told)[number]>;
 export interface Course {
   readonly operation: LabOperation;
   readonly stretches: readonly Stretch[];
-  /** How many requests the stand-in has received. */
+  /** How many requests the test service has received. */
   readonly requests: number;
-  /** What the stand-in has now. */
+  /** What the test service has now. */
   readonly kept: Kept;
   readonly printed: readonly string[];
   readonly state: "running" | "done" | "failed";
@@ -43,7 +43,7 @@ export interface Course {
   readonly mistake?: string;
 }
 
-/** What the stand-in has of what it was asked: how many files, replicas; the state of the job. */
+/** What the test service has of what it was asked: how many files, replicas; the state of the job. */
 export interface Kept {
   readonly files: number;
   readonly replicas: number;
@@ -58,7 +58,7 @@ export interface Experiment {
   readonly preset: Preset;
   /** How many requests meet the failure. */
   readonly times: number;
-  /** How long the stand-in takes for an answer. */
+  /** How long the test service takes for an answer. */
   readonly answerMs: number;
 }
 

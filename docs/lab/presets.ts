@@ -7,7 +7,7 @@ export interface Preset {
   readonly id: string;
   /** What happened, in words of the one it happened to. */
   readonly label: string;
-  /** What the stand-in does. */
+  /** What the test service does. */
   readonly behind: string;
   /** The `event` of its row, where something fails. */
   readonly row?: string;
@@ -23,7 +23,7 @@ export const shownPresets = 6;
 export const presets: readonly Preset[] = [
   {
     id: "lost",
-    label: "The connection broke before the answer",
+    label: "The connection broke before the response",
     behind: "The service does the work, then the connection is reset.",
     row: "reset-before-headers",
     failure: { reset: true, executes: true },
@@ -31,7 +31,7 @@ export const presets: readonly Preset[] = [
   {
     id: "proxy-503",
     label: "A proxy said 503",
-    behind: "The service does the work, but a proxy in front of it gives up and answers 503.",
+    behind: "The service does the work, but a proxy in front of it gives up and responds with 503.",
     row: "status-503",
     failure: {
       status: 503,
@@ -42,8 +42,8 @@ export const presets: readonly Preset[] = [
   },
   {
     id: "stall",
-    label: "No answer within a second",
-    behind: "The service does the work, and never answers. Both sides wait a second for each attempt.",
+    label: "No response within a second",
+    behind: "The service does the work, and never responds. Both sides wait a second for each attempt.",
     row: "attempt-timeout",
     failure: { stall: true, executes: true },
     options: { attemptTimeoutMs: 1000 },
@@ -58,18 +58,18 @@ export const presets: readonly Preset[] = [
   {
     id: "unavailable",
     label: "The service is busy and says so",
-    behind: "The service does nothing, and answers 503 with the code UNAVAILABLE in the body.",
+    behind: "The service does nothing, and responds with 503 and the code UNAVAILABLE in the body.",
     row: "unavailable-named",
     failure: { code: "UNAVAILABLE", message: "Busy." },
   },
   {
     id: "fresh-key",
     label: "The key was changed",
-    behind: "The service answers 401. The client asks its apiKey function again.",
+    behind: "The service responds with 401. The client calls its apiKey function again.",
     row: "status-401-fresh-key",
     failure: { status: 401 },
   },
-  { id: "nothing", label: "Nothing goes wrong", behind: "The service answers." },
+  { id: "nothing", label: "Nothing goes wrong", behind: "The service responds." },
   {
     id: "no-retry-after",
     label: "Too many requests, for how long is not said",
@@ -79,15 +79,15 @@ export const presets: readonly Preset[] = [
   },
   {
     id: "cut",
-    label: "The answer was cut short",
-    behind: "The service does the work, and the connection breaks in the middle of its answer.",
+    label: "The response was cut short",
+    behind: "The service does the work, and the connection breaks in the middle of its response.",
     row: "body-truncated",
     failure: { truncate: true },
   },
   {
     id: "deadline",
     label: "No time left for another attempt",
-    behind: "The service does the work, and never answers. The client's whole call has one second.",
+    behind: "The service does the work, and never responds. The client's whole call has one second.",
     row: "deadline",
     failure: { stall: true, executes: true },
     options: { timeoutMs: 1000, attemptTimeoutMs: 1000 },

@@ -1,4 +1,4 @@
-// What a lane of the lab says in one line, and what the stand-in beside it has.
+// What a lane of the lab says in one line, and what the test service has.
 import type { LabOperation } from "./calls.js";
 import type { Course } from "./experiment.js";
 
@@ -25,7 +25,7 @@ const says = {
   yes: "The error says: it ran.",
 } as const;
 
-/** How often the stand-in did what it was asked, as far as it can tell. */
+/** How often the test service did what it was asked, as far as it can tell. */
 export function timesDone({ operation, kept, state }: Course): number {
   if (operation === "upload") return kept.files;
   if (operation === "resume") return kept.job === "JOB_STATE_RUNNING" ? 1 : 0;
@@ -47,7 +47,7 @@ export function verdictOf(course: Course): Verdict {
   return { what, says: `The error says only: ${only}.`, tone: times > 0 ? "bad" : "unclear" };
 }
 
-/** What the stand-in counts. */
+/** What the test service counts. */
 export function keptWords({ operation, kept, requests }: Course): string {
   const received = `${requests} ${requests === 1 ? "request" : "requests"}`;
   if (operation === "rerank") return received;
