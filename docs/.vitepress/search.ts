@@ -16,7 +16,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/questions#is-there-a-ping-or-a-health-check":
     "ping health check healthcheck liveness readiness validate api key test connection",
   "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean":
-    "econnreset epipe socket hang up other side closed fetch failed und_err_socket broken pipe connection reset",
+    "econnreset epipe socket hang up other side closed fetch failed und_err_socket connection reset",
   "guide/questions#does-it-work-in-electron": "electron desktop app renderer",
   "guide/questions#why-is-my-base-url-invalid": "base url http instead of https insecure allowInsecureHttp",
   "guide/configure": "options settings configuration createclient",
