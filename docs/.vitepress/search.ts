@@ -17,13 +17,13 @@ export const words: Readonly<Record<string, string>> = {
     "ping health check healthcheck liveness readiness validate api key test connection",
   "guide/questions#what-do-econnreset-epipe-and-socket-hang-up-mean":
     "econnreset epipe socket hang up other side closed fetch failed und_err_socket connection reset",
-  "guide/questions#does-it-work-in-electron": "electron desktop app renderer",
+  "guide/questions#does-it-work-in-electron": "electron desktop renderer",
   "guide/questions#why-is-my-base-url-invalid": "base url http instead of https insecure allowInsecureHttp",
   "guide/configure": "options settings configuration createclient",
   "guide/configure#base-url-with-a-path-prefix":
-    "baseurl base url path prefix subpath gateway reverse proxy custom url endpoint",
+    "baseurl base url path prefix subpath gateway reverse proxy custom url",
   "guide/configure#headers-for-every-call":
-    "default headers custom headers headers of all requests header content invalid characters user agent user-agent telemetry",
+    "default headers custom headers headers of all requests header content invalid characters telemetry",
   "guide/configure#several-accounts":
     "multiple accounts account per request tenant multi-tenant organization",
   "guide/configure#requests-per-second": "throttle requests per second over several processes limiter rps",
@@ -63,7 +63,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/adapters": "vercel ai sdk langchain langchain.js rag vector retriever compressor",
   "guide/beyond-one-machine": "queue queues worker bullmq redis sqs temporal workflow cron schedule durable",
   "guide/runtimes":
-    "proxy http_proxy https_proxy httpAgent https-proxy-agent proxy user password corporate lambda serverless bun deno cloudflare edge node docker kubernetes",
+    "proxy http_proxy https_proxy httpAgent https-proxy-agent proxy password corporate lambda serverless bun deno cloudflare edge node docker kubernetes",
   "guide/runtimes#custom-ca-and-client-certificates":
     "tls ssl certificate ca client cert key pfx passphrase mtls mutual self-signed self signed rejectUnauthorized NODE_EXTRA_CA_CERTS unable to verify the first certificate private authority",
   "guide/runtimes#client-certificate-and-proxy": "proxyagent requesttls proxytls mtls cert",
