@@ -1,5 +1,7 @@
-// npx tsx scripts/release.ts: refuses a release whose measured figures are older than src/call or src/transport.
+// npx tsx scripts/release.ts: refuses a release whose measured figures are older than src/call or src/transport, or whose slow
+// checks are older than what they cover.
 import { isOlder, readResults } from "../bench/results.js";
+import { noRepository, staleChecks } from "../checks/lastRuns.js";
 
 const older = Object.values(readResults()).flatMap(({ node, scenarios }) => {
   const names = Object.keys(scenarios).filter((name) => isOlder(scenarios[name]));
@@ -14,3 +16,12 @@ Measure them with each Node: \`npm run bench -- --judged --older --node PATH\`. 
   );
   process.exitCode = 1;
 } else console.log("Every figure of bench/results.json was measured with this src/call and src/transport.");
+
+const stale = staleChecks();
+if (stale === undefined) console.log(noRepository);
+else if (stale.length > 0) {
+  console.error(
+    `These checks are older than what they cover:\n${stale.map(({ why }) => `- ${why}`).join("\n")}`,
+  );
+  process.exitCode = 1;
+} else console.log("Every slow check ran whole with what it covers.");

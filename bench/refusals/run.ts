@@ -2,6 +2,7 @@
 // need servers, are run by npm run check:integrations -- --refusals. Both write their cells to docs/data/refusals.json.
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { recordRun } from "../../checks/lastRuns.js";
 import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
 
 const { values: options } = parseArgs({
@@ -38,6 +39,8 @@ const lane = async (): Promise<void> => {
 };
 await Promise.all(Array.from({ length: Number(options["at-once"]) }, lane));
 await save();
+if (options.on === undefined && options.only.join("") === "" && process.exitCode === undefined)
+  recordRun("refusals");
 
 /** What was measured takes the place of what was there; the rest stays. */
 async function save(): Promise<void> {

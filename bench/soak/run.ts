@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { recordRun } from "../../checks/lastRuns.js";
 import { createClient } from "../../src/index.js";
 import { callsPerSecond, runRound, Tally } from "./load.js";
 import { startService } from "./service.js";
@@ -108,6 +109,7 @@ heap                ${slope.toFixed(1)} bytes per call (at most ${limit.toFixed(
 lost or wrong       ${problems.length}`);
   for (const problem of problems.slice(0, 20)) console.error(problem);
   if (problems.length > 0 || slope > limit) process.exitCode = 1;
+  else if (minutes >= 5) recordRun("soak");
 }
 
 function compare(percentile: number): string {

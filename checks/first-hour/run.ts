@@ -6,6 +6,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import type { TestService } from "../../src/testing/index.js";
 import { installPacked } from "../installPacked.js";
+import { recordRun } from "../lastRuns.js";
 import { here, tool } from "./processes.js";
 import { programs } from "./programs.js";
 import { work } from "./starters.js";
@@ -48,6 +49,7 @@ if (options.all && wanted === "" && process.exitCode !== 1) {
   const date = new Date().toISOString().slice(0, 10);
   const data = new URL("../../docs/data/firstHour.json", import.meta.url);
   writeFileSync(data, `${JSON.stringify({ date, rows }, undefined, 2)}\n`);
+  recordRun("firstHour");
 }
 
 function versionOf(name: string): string {

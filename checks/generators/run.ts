@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
+import { recordRun } from "../lastRuns.js";
 import { readAnswers } from "./check/answers.js";
 import { checkAdded } from "./check/checkAdded.js";
 import { checkSchemathesis, servers } from "./check/checkSchemathesis.js";
@@ -98,6 +99,8 @@ async function conclude(): Promise<void> {
   const failed = results.filter(({ problems }) => problems.length > 0).length;
   console.log(`\n${results.length - failed - skipped} passed, ${failed} failed, ${skipped} skipped`);
   if (failed > 0 || (skipped > 0 && options["require-all"])) process.exitCode = 1;
-  if (options.only === undefined && skipped === 0) await writeResults(results);
-  else console.log("docs/data/generators.json is left as it is: it holds complete runs only.");
+  if (options.only === undefined && skipped === 0) {
+    await writeResults(results);
+    if (process.exitCode === undefined) recordRun("generators");
+  } else console.log("docs/data/generators.json is left as it is: it holds complete runs only.");
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { installPacked } from "../installPacked.js";
+import { recordRun } from "../lastRuns.js";
 import { writeBillOfMaterials } from "./billOfMaterials.js";
 import { checkBundlers } from "./bundlers.js";
 import { checkFiles, checkWeight } from "./files.js";
@@ -119,6 +120,7 @@ if (options.all && options.tarball === undefined && process.exitCode !== 1) {
   const date = new Date().toISOString().slice(0, 10);
   const data = new URL("../../docs/data/packageChecks.json", import.meta.url);
   writeFileSync(data, `${JSON.stringify({ date, version: manifest.version, rows }, undefined, 2)}\n`);
+  recordRun("package");
 }
 
 /** Bundles a page's code, and looks what it holds. */

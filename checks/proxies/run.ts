@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { recordRun } from "../lastRuns.js";
 import { peers, tunerank } from "./contestants.js";
 import { type Counted, count, type Setting } from "./counts.js";
 import { NotStarted } from "./programs/program.js";
@@ -47,6 +48,7 @@ if (options.write && !failed && rows.length === asked.length) {
     data,
     `${JSON.stringify({ date, node: process.versions.node, versions, rows }, undefined, 2)}\n`,
   );
+  if (options.peers && Number(options.calls) >= 10_000) recordRun("proxies");
 }
 // What hung may still hold sockets and timers.
 process.exit(failed ? 1 : 0);

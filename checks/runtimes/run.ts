@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { installPacked } from "../installPacked.js";
+import { recordRun } from "../lastRuns.js";
 import { chromiumProgram } from "../machine.js";
 import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
 import { type CheckResult, checkInProcess, type Place, versionOf } from "./drivers/process.js";
@@ -88,6 +89,7 @@ function conclude(): void {
     const date = new Date().toISOString().slice(0, 10);
     const data = new URL("../../docs/data/runtimes.json", import.meta.url);
     writeFileSync(data, `${JSON.stringify({ date, rows }, undefined, 2)}\n`);
+    recordRun("runtimes");
   }
 }
 

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { saveBlocks } from "../../docs/build/blocks.js";
 import { installPacked } from "../installPacked.js";
+import { recordRun } from "../lastRuns.js";
 import { hasRedis } from "./support/redis.js";
 import { buildServer, startLastingServer, startServer } from "./support/temporalServer.js";
 
@@ -52,6 +53,7 @@ if (options.server) {
     const { address, namespace, stop } = await startServer(built.binary);
     test(["onServer"], 1, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
     stop();
+    if (positionals.length === 0 && hasRedis() && process.exitCode === undefined) recordRun("temporal");
   }
 }
 
@@ -101,6 +103,7 @@ async function measureRefusals(only: readonly string[]): Promise<void> {
   const env = server && { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
   run(["--conditions=tunerank-source", "--import", "tsx", ...args], env);
   server?.stop();
+  if (on.length === 2 && only.length === 0 && process.exitCode === undefined) recordRun("refusalsOnServers");
 }
 
 /** The test with workers that are killed, with the server killed too. */
@@ -117,4 +120,5 @@ async function underKilledServer(afterSeconds: number): Promise<void> {
   await server.killAndStart();
   [process.exitCode] = await ended;
   server.stop();
+  if (process.exitCode === 0) recordRun("temporalKilled");
 }

@@ -1,6 +1,7 @@
 // npm run mutate: Stryker's mutants of our decisions. With --clients the broken clients of contract/conformance in every
 // language that this machine has, or in those named behind it.
 import { spawnSync } from "node:child_process";
+import { recordRun } from "../../checks/lastRuns.js";
 import { languages, rareMutants, scoresOf } from "./clients.js";
 
 const [first, ...only] = process.argv.slice(2);
@@ -11,5 +12,8 @@ if (first === "--clients") {
   if (rare.length > 0 || scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
 } else {
   const stryker = ["stryker", "run", "test/mutation/stryker.config.json", ...process.argv.slice(2)];
-  process.exitCode = spawnSync("npx", stryker, { stdio: "inherit" }).status ?? 1;
+  const { status } = spawnSync("npx", stryker, { stdio: "inherit" });
+  process.exitCode = status ?? 1;
+  // Only all of the mutants count as a whole run.
+  if (status === 0 && first === undefined) recordRun("mutation");
 }

@@ -7,6 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { languages, type Score, scoresOf } from "../../../test/mutation/clients.js";
+import { recordRun } from "../../lastRuns.js";
 import { root } from "../check/folders.js";
 import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";
@@ -38,6 +39,8 @@ export async function checkConformance(all: boolean, only: readonly string[] = [
   const scores = await scoresOf(languages.filter((one) => (all || one.name === "python") && asked(one)));
   if (scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
   if (all) await write(results, scores);
+  const isWhole = all && results.length === clients.length && scores.length === languages.length;
+  if (isWhole && process.exitCode === undefined) recordRun("generatorsConformance");
 }
 
 /** Puts what ran to its end as it should into the results that are kept. */

@@ -1,0 +1,172 @@
+// The slow checks, which are not part of every run of CI: what each covers, and in lastRuns.json its last whole run. A check
+// records that itself, when it ended well and left nothing out.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const file = new URL("lastRuns.json", import.meta.url);
+
+export interface SlowCheck {
+  readonly command: string;
+  /** How long the command takes on two cores with nothing else to do. */
+  readonly minutes: number;
+  /** The files and folders in which a change may break what it checks. */
+  readonly covers: readonly string[];
+}
+
+export type SlowCheckName =
+  | "firstHour"
+  | `generators${"" | "Conformance"}`
+  | "mutation"
+  | "outage"
+  | "package"
+  | "proxies"
+  | `refusals${"" | "OnServers"}`
+  | "runtimes"
+  | "soak"
+  | `temporal${"" | "Killed"}`;
+
+const call = ["src/call", "src/transport", "src/policy"];
+const activities = ["src/adapters", "src/bulk", "src/policy", "checks/temporal"];
+const built = ["scripts/build", "package.json"];
+
+export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
+  firstHour: {
+    command: "npm run check:first-hour -- --all",
+    minutes: 10,
+    covers: ["checks/first-hour", "README.md", ...built],
+  },
+  generators: {
+    command: "npm run check:generators",
+    minutes: 20,
+    covers: ["checks/generators", "openapi.yaml", "scripts/build/contract.ts"],
+  },
+  generatorsConformance: {
+    command: "npm run check:generators -- --conformance --all",
+    minutes: 20,
+    covers: ["checks/generators/conformance", "contract/conformance", "src/conformance"],
+  },
+  mutation: {
+    command: "npm run mutate",
+    minutes: 15,
+    covers: ["src/errors/statusError.ts", "src/options/arguments.ts", "src/policy/retry.ts", "test/mutation"],
+  },
+  outage: { command: "npm run bench -- outage", minutes: 3, covers: ["bench/outage", ...call] },
+  package: { command: "npm run check:package -- --all", minutes: 10, covers: ["checks/package", ...built] },
+  proxies: {
+    command: "npm run test:proxies -- --calls 10000 --peers --write",
+    minutes: 60,
+    covers: ["checks/proxies", ...call],
+  },
+  refusals: {
+    command: "npm run bench -- refusals",
+    minutes: 30,
+    covers: ["bench/refusals", "src/bulk", "src/policy"],
+  },
+  refusalsOnServers: {
+    command: "npm run check:integrations -- --refusals",
+    minutes: 30,
+    covers: ["bench/refusals", ...activities],
+  },
+  runtimes: {
+    command: "npm run check:runtimes",
+    minutes: 4,
+    covers: ["checks/runtimes", "src/files", "src/platform", ...call, ...built],
+  },
+  soak: { command: "npm run bench -- soak 5", minutes: 6, covers: ["bench/soak", ...call] },
+  temporal: {
+    command: "npm run check:integrations -- --temporal",
+    minutes: 20,
+    covers: [...activities, "docs/guide/beyond-one-machine.md"],
+  },
+  temporalKilled: {
+    command: "npm run check:integrations -- --server-killed",
+    minutes: 10,
+    covers: activities,
+  },
+};
+
+interface LastRun {
+  readonly commit: string;
+  readonly date: string;
+  /** A hash of what it covered: it says what changed after a rebase and in a shallow clone, too. */
+  readonly sources: string;
+}
+
+export interface StaleCheck extends SlowCheck {
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Records that a check ended well and left nothing out, unless it covered what is not committed. */
+export function recordRun(name: SlowCheckName): void {
+  const { covers } = slowChecks[name];
+  const changed = git("status", "--porcelain", "--", ...covers);
+  const commit = git("rev-parse", "--short=12", "HEAD");
+  if (changed === undefined || commit === undefined) {
+    console.log(`${name} is not recorded. ${noRepository}`);
+    return;
+  }
+  if (changed !== "") {
+    console.log(`${name} is not recorded: ${changed.slice(2).trim().split("\n")[0]} is not committed.`);
+    return;
+  }
+  const date = new Date().toISOString().slice(0, 10);
+  const all = { ...readRuns(), [name]: { commit, date, sources: sourcesOf(covers) } };
+  const lines = Object.entries(all)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([each, run]) => `  ${JSON.stringify(each)}: ${JSON.stringify(run)}`);
+  // One line each, so that two of them merge.
+  writeFileSync(file, `{\n${lines.join(",\n")}\n}\n`);
+  console.log(`checks/lastRuns.json says that ${name} ran whole: commit it.`);
+}
+
+export const noRepository: string =
+  "There is no Git repository here, so nobody knows which slow checks are older than what they cover.";
+
+/** The slow checks that did not run whole since what they cover changed; undefined where there is no repository. */
+export function staleChecks(): readonly StaleCheck[] | undefined {
+  if (git("rev-parse", "HEAD") === undefined) return undefined;
+  const runs = readRuns();
+  return Object.entries(slowChecks).flatMap(([name, check]) => {
+    const run = runs[name];
+    if (run?.sources === sourcesOf(check.covers)) return [];
+    const why = run === undefined ? "no whole run is recorded" : whatChanged(run, check.covers);
+    return [{ name, ...check, why: `${name}: ${why}. Run it: ${check.command}` }];
+  });
+}
+
+/** The one of these checks whose turn it is on this day, among those that take at most so many minutes. */
+export function turnOf(checks: readonly StaleCheck[], minutes: number, day: Date): StaleCheck | undefined {
+  const fitting = checks.filter((check) => check.minutes <= minutes);
+  return fitting[Math.floor(day.getTime() / 86_400_000) % fitting.length];
+}
+
+function whatChanged({ commit, date }: LastRun, covers: readonly string[]): string {
+  const last = `last run whole on ${date} at ${commit}`;
+  const commits = git("log", "--format=%h of %cs", `${commit}..HEAD`, "--", ...covers)?.split("\n");
+  return commits === undefined
+    ? `${last}; what it covers has changed since (this clone lacks that commit)`
+    : `${last}; ${commits.length} commit${commits.length === 1 ? "" : "s"} since, the newest ${commits[0]}`;
+}
+
+function readRuns(): Readonly<Record<string, LastRun>> {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+function sourcesOf(covers: readonly string[]): string {
+  const listed = git("ls-tree", "-r", "HEAD", "--", ...covers) ?? "";
+  return createHash("sha256").update(listed).digest("hex").slice(0, 16);
+}
+
+/** What git prints, or undefined where it fails. */
+function git(...args: string[]): string | undefined {
+  try {
+    const stdio = ["ignore", "pipe", "ignore"] as const;
+    return execFileSync("git", args, { cwd: root, encoding: "utf8", stdio: [...stdio] }).trimEnd();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type SlowCheckName, slowChecks, turnOf } from "../../checks/lastRuns.js";
+import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
+
+const names = Object.keys(slowChecks) as SlowCheckName[];
+const all = names.map((name) => ({ name, ...slowChecks[name], why: "" }));
+
+describe("the table of slow checks", () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+
+  test("has each script that checks something and that .ci/run does not run", () => {
+    const ci = readFileSync(path.join(root, ".ci/run"), "utf8");
+    const checking = Object.keys(scripts).filter((name) => /^(check|test)(:|$)|^(mutate|bench)$/.test(name));
+    const known = Object.values(slowChecks).map(({ command }) => command);
+    const forgotten = checking.filter(
+      (name) =>
+        !new RegExp(`npm (run )?${name}$`, "m").test(ci) && !known.join("\n").includes(`npm run ${name}`),
+    );
+    // It is a part of `npm run check`.
+    expect(forgotten).toEqual(["check:breaking"]);
+  });
+
+  test.each(names)("%s runs a script that there is, and covers what there is", (name) => {
+    const { command, minutes, covers } = slowChecks[name];
+    const [, script = ""] = /^npm run ([\w:-]+)/.exec(command) ?? [];
+    expect(Object.keys(scripts)).toContain(script);
+    expect(minutes).toBeGreaterThan(0);
+    for (const each of covers) expect(existsSync(path.join(root, each)), each).toBe(true);
+  });
+
+  test("of those that fit into CI each has its turn", () => {
+    const fitting = names.filter((name) => slowChecks[name].minutes <= 6);
+    expect(fitting.length).toBeGreaterThan(1);
+    const days = fitting.map((_, day) => turnOf(all, 6, new Date(day * 86_400_000))?.name);
+    expect([...days].sort()).toEqual([...fitting].sort());
+    expect(turnOf(all, 0.1, new Date())).toBeUndefined();
+  });
+});
+
+describe("in a repository", () => {
+  let folder: string;
+  let remove: () => Promise<void>;
+  const git = async (...args: string[]): Promise<string> => {
+    const author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"];
+    const { exitCode, stdout, stderr } = await run("git", [...author, ...args], { cwd: folder });
+    if (exitCode !== 0) throw new Error(stderr);
+    return stdout.trim();
+  };
+  const commit = async (text: string): Promise<string> => {
+    await git("add", "-A");
+    await git("commit", "-qm", text);
+    return git("rev-parse", "--short", "HEAD");
+  };
+  const script = (file: string, ...args: string[]): Promise<Outcome> =>
+    run(process.execPath, ["--import", "tsx", path.join(folder, `scripts/${file}.ts`), ...args], {
+      cwd: folder,
+    });
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
+    await writeFile(path.join(folder, file), text);
+  };
+  const lastRuns = async (): Promise<Record<string, { commit: string; date: string }>> =>
+    JSON.parse(await readFile(path.join(folder, "checks/lastRuns.json"), "utf8"));
+
+  beforeEach(async () => {
+    ({ folder, remove } = await temporaryFolder());
+    for (const file of [
+      "scripts/slow.ts",
+      "scripts/release.ts",
+      "checks/lastRuns.ts",
+      "src/call",
+      "src/transport",
+    ])
+      await cp(path.join(root, file), path.join(folder, file), { recursive: true });
+    for (const file of ["results.js", "results.d.ts"])
+      await cp(path.join(root, "bench", file), path.join(folder, "bench", file));
+    await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
+    const commands = Object.values(slowChecks).map(({ command }) => command.split(" ")[2] ?? "");
+    const scripts = Object.fromEntries(commands.map((name) => [name, `node -p '"${name} runs here"'`]));
+    await write("package.json", JSON.stringify({ type: "module", scripts }));
+    await write(".gitignore", "node_modules\n");
+    await write("src/policy/retry.ts", "export const times = 1;\n");
+    await write("checks/lastRuns.json", "{}\n");
+    await git("init", "-q", "-b", "main");
+    await commit("first");
+  });
+  afterEach(() => remove());
+
+  test("a check that never ran whole is told, with its command, and a release is refused", async () => {
+    const { exitCode, stdout } = await script("slow");
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(`mutation: no whole run is recorded. Run it: ${slowChecks.mutation.command}\n`);
+    const release = await script("release");
+    expect(release.exitCode).toBe(1);
+    expect(release.stderr).toContain("mutation: no whole run is recorded.");
+  });
+
+  test("a whole run is recorded with its commit and date, until what it covers changes", async () => {
+    const first = await git("rev-parse", "HEAD");
+    expect((await script("slow", "--ran", "mutation")).exitCode).toBe(0);
+    expect((await lastRuns()).mutation).toMatchObject({
+      commit: first.slice(0, 12),
+      date: new Date().toISOString().slice(0, 10),
+    });
+    await commit("a run is recorded");
+    await write("src/other.ts", "");
+    await commit("what it does not cover");
+    expect((await script("slow")).stdout).not.toContain("mutation:");
+    await write("src/policy/retry.ts", "export const times = 2;\n");
+    const changed = await commit("what it covers");
+    expect((await script("slow")).stdout).toMatch(
+      new RegExp(
+        `mutation: last run whole on [\\d-]{10} at ${first.slice(0, 12)}; 1 commit since, the newest ${changed}`,
+      ),
+    );
+    expect((await script("release")).stderr).toContain("mutation: last run whole");
+    await git("revert", "--no-edit", "HEAD");
+    expect((await script("slow")).stdout).not.toContain("mutation:");
+  });
+
+  test("a run with changes that are not committed is not recorded", async () => {
+    await write("src/policy/retry.ts", "export const times = 3;\n");
+    const { exitCode, stdout } = await script("slow", "--ran", "mutation");
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("src/policy/retry.ts is not committed")]);
+    expect(await lastRuns()).toEqual({});
+  });
+
+  test("a release is refused while one is stale, and not when all ran", async () => {
+    await script("slow", ...names.slice(1).flatMap((name) => ["--ran", name]));
+    const { exitCode, stderr } = await script("release");
+    expect(exitCode).toBe(1);
+    expect(stderr.match(/no whole run/g)).toHaveLength(1);
+    await script("slow", "--ran", names[0] ?? "");
+    expect(await script("release")).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await script("slow")).stdout).toBe("Every slow check ran whole with what it covers.\n");
+  });
+
+  test("within its minutes one of the stale ones is run, and its failure is a failure", async () => {
+    const { exitCode, stdout } = await script("slow", "--minutes", "6");
+    expect(exitCode).toBe(0);
+    expect(stdout.match(/^[\w:-]+ runs here$/gm)).toHaveLength(1);
+    const { scripts, ...rest } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
+    for (const name of Object.keys(scripts)) scripts[name] = "exit 3";
+    await write("package.json", JSON.stringify({ ...rest, scripts }));
+    expect((await script("slow", "--minutes", "6")).exitCode).toBe(3);
+    expect((await script("slow", "--minutes", "0.1")).exitCode).toBe(0);
+  });
+
+  test("a shallow clone knows what is stale, and says that it lacks the commits", async () => {
+    await script("slow", "--ran", "mutation");
+    await commit("a run is recorded");
+    await write("src/policy/retry.ts", "export const times = 2;\n");
+    await commit("what it covers");
+    const clone = path.join(folder, "clone");
+    await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
+    await symlink(path.join(root, "node_modules"), path.join(clone, "node_modules"), "junction");
+    folder = clone;
+    const { exitCode, stdout } = await script("slow");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /mutation: last run whole on .*; what it covers has changed since \(this clone lacks that commit\)/,
+    );
+  });
+
+  test("where there is no repository this is said, and nothing is refused for it", async () => {
+    await rm(path.join(folder, ".git"), { recursive: true });
+    const said =
+      "There is no Git repository here, so nobody knows which slow checks are older than what they cover.\n";
+    expect(await script("slow", "--minutes", "6")).toMatchObject({ exitCode: 0, stdout: said });
+    expect(await script("release")).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(said) });
+  });
+});
