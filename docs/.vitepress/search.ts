@@ -37,6 +37,8 @@ export const words: Readonly<Record<string, string>> = {
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
   "guide/request": "get list poll custom endpoint other operations any path",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
+  "guide/prepare-data":
+    "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",
   "guide/errors": "exception try catch status code statuserror error handling",
   "guide/errors#handle-each-code-with-a-switch": "switch error codes exhaustive instanceof error class never",
   "guide/errors#why-was-it-not-retried": "timeout reached but not retried",

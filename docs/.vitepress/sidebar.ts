@@ -42,6 +42,7 @@ export const sidebar: Item[] = [
       ...guides,
       { text: "Any other operation", link: "/guide/request" },
       { text: "Many rankings", link: "/guide/bulk" },
+      { text: "Prepare data", link: "/guide/prepare-data" },
     ],
   },
   {

@@ -16,6 +16,8 @@ export interface Block {
   readonly does: Treatment | undefined;
   /** Why it is skipped. */
   readonly why: string;
+  /** A command that succeeds where the tool is that the block needs; empty where it needs none. */
+  readonly needs: string;
   /** The name it is saved under. */
   readonly file: string;
   readonly text: string;
@@ -63,10 +65,15 @@ export function blocksIn(page: string, markdown: string): Block[] {
   return blocks;
 }
 
-function treated(info: string, unnamed: string): Pick<Block, "does" | "why" | "file"> {
+function treated(info: string, unnamed: string): Pick<Block, "does" | "why" | "needs" | "file"> {
   const [, does] = /(?:^| )(run|check|skip-check)(?=[ =]|$)/.exec(info) ?? [];
   const value = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(info)?.[1] ?? "";
-  return { does: does as Treatment | undefined, why: value("skip-check"), file: value("file") || unnamed };
+  return {
+    does: does as Treatment | undefined,
+    why: value("skip-check"),
+    needs: value("needs"),
+    file: value("file") || unnamed,
+  };
 }
 
 /** The pages that people wrote, below docs/. */

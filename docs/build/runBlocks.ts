@@ -1,6 +1,6 @@
 // Does with every block of the guides what its first line says, as a reader would: in a folder with the packed package.
 
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -88,7 +88,12 @@ class Reader {
   }
 }
 
-/** Checks and runs the blocks of these pages; an outcome for each block that is wrong, or prints something. */
+/** Whether the tool is here that a block needs. */
+export function canRun({ needs }: Pick<Block, "needs">): boolean {
+  return needs === "" || spawnSync("sh", ["-c", needs], { stdio: "ignore" }).status === 0;
+}
+
+/** Checks and runs the blocks of these pages, but for those whose tool is missing; an outcome for each block that is wrong, or prints something. */
 export async function runBlocks(pages: readonly string[] = writtenPages()): Promise<Outcome[]> {
   const reader = new Reader();
   try {
@@ -114,7 +119,7 @@ export async function runBlocks(pages: readonly string[] = writtenPages()): Prom
 async function runPage(reader: Reader, blocks: readonly Block[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const block of blocks) {
-    if (block.does === "skip-check") continue;
+    if (block.does === "skip-check" || !canRun(block)) continue;
     const found = block.does === "run" ? await ran(reader, block) : { wrong: wrongWith(reader, block) };
     if (found.printed !== undefined || found.wrong !== undefined) outcomes.push({ block, ...found });
   }

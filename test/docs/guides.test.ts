@@ -2,6 +2,7 @@ import { access, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blockOf, blocksIn, blocksOf, writtenPages } from "../../docs/build/blocks.js";
+import { canRun } from "../../docs/build/runBlocks.js";
 import { helpExamples } from "../../src/cli/help.js";
 import { createTestService, type TestServer, type TestService } from "../../src/testing/index.js";
 import { blocks } from "../support/guideBlocks.js";
@@ -72,6 +73,12 @@ describe("a guide", () => {
 
   test("an output without a block above it is refused", () => {
     expect(() => blocksIn("guide/x.md", "```text prints\n1\n```\n")).toThrow("docs/guide/x.md:1: no block");
+  });
+
+  test("a block that needs a tool says how to find out whether it is here", () => {
+    const [needing, other] = blocksIn("guide/x.md", '```sh run needs="false"\na\n```\n```sh run\nb\n```\n');
+    expect(needing?.needs).toBe("false");
+    expect([needing, other].map((block) => block && canRun(block))).toEqual([false, true]);
   });
 
   test("what is said between a block and its output is the command of its stand-in, and of no other", () => {
