@@ -46,7 +46,7 @@ export interface Client extends ContractClient {
    * Returns a client with some options changed. It shares this client's connections, not its calls, and need not be
    * closed.
    *
-   * @param options The options to change; an option that is undefined stays as it is.
+   * @param options The options to change; one that is undefined stays.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or a {@link
    * ConnectionOption}.
    * @example const patient = client.withOptions({ timeoutMs: 300_000 });
@@ -72,11 +72,11 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
  * Creates a client. Options take precedence over the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY,
- * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. The variables are read at the first call, which rejects if a required
- * value is missing: a program can be built and a module loaded without them. Nothing is sent until a call is made.
+ * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL, which are read at the first call. Nothing is sent before it. It rejects
+ * if a required value is missing.
  *
  * @param options The address, API key and account of the service, and the defaults for every call.
- * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option that is given cannot be used.
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for an option that cannot be used.
  * @example
  * const client = createClient({ baseUrl: "https://api.example.com", apiKey: () => readKey() });
  */

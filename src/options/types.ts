@@ -302,9 +302,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   /** Added to the end of the `User-Agent` header. Browsers ignore it. */
   userAgent?: string | undefined;
   /**
-   * Send requests with this function instead of the platform's own transport, such as the platform's `fetch`. Without a
-   * response from it, a call fails with `INTERNAL` and is not retried. Most such functions hide that a response came
-   * before the whole file of an upload was sent; those of Node, undici and Bun show it. node-fetch cannot upload a path.
+   * The function that sends requests, such as the platform's `fetch`. Without a response from it, a call fails with
+   * `INTERNAL` and is not retried. Most such functions hide that a response came before the whole file of an upload was
+   * sent; those of Node, undici and Bun show it. node-fetch cannot upload a path.
    */
   fetch?: FetchLike | undefined;
   /** Allow plain http to another machine; only for a network that is itself trusted. @default false */

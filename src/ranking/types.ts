@@ -89,7 +89,7 @@ export interface RerankItemsOptions<T>
     Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
    * Returns the text by which the service ranks an item. Called for every item before anything is sent, and once more
-   * for items after the first batch when their batch is sent, so that not all texts are kept.
+   * for items after the first batch when their batch is sent.
    */
   text: (item: T, index: number) => string;
   /**
@@ -103,10 +103,9 @@ export interface RerankItemsOptions<T>
   /** How many of the best items to keep: at least 1. Applied once, to all items together. @default all */
   topN?: number | undefined;
   /**
-   * The most documents of one request: at least 1. Without `split`, each item is one document. Scores from several
-   * requests may be compared only if your model scores each document by itself, whatever else is in its request. The
-   * service says so of no model. With several requests, transient failures of each are retried until its deadline,
-   * unless `maxRetries` is set. @default all items in one request
+   * The most documents of one request: at least 1. Scores from several requests may be compared only if your model
+   * scores each document by itself, whatever else is in its request. The service says so of no model. With several
+   * requests, transient failures of each are retried until its deadline, unless `maxRetries` is set. @default all items in one request
    */
   batchSize?: number | undefined;
   /**

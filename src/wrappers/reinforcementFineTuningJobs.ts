@@ -47,7 +47,7 @@ export function createReinforcementFineTuningJobs(
 
 /**
  * Throws the failure that a job reports in its `status`; a job without a status or code, or with OK, passes.
- * A code that is a number is gRPC's number of a code: 0 is OK, 5 is NOT_FOUND.
+ * A number is gRPC's: 0 is OK, 5 is NOT_FOUND.
  * The status has the contract's schema `Status`.
  *
  * @param job What `resume` resolved to, or any job of the service.

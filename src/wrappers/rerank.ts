@@ -18,8 +18,8 @@ export interface Rerank {
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
    * The call is idempotent. The contract's `rerankDocuments`.
    *
-   * The service's response is returned unchecked: an `index` may be outside `documents`, missing or there twice, and
-   * the best need not come first. `checkRanking` of `tunerank/bulk` checks this; {@link Rerank.items} always checks it.
+   * The response is returned unchecked: an `index` may be outside `documents`, missing or there twice, and the best not
+   * first. `checkRanking` of `tunerank/bulk` and {@link Rerank.items} check it.
    *
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
    * @param options Options of this call, such as `timeoutMs` or `signal`.

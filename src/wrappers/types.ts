@@ -75,9 +75,9 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
 }
 
 /**
- * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. You
- * have to know the operation's path and types. Redirects are not followed. Resolves to the parsed response if its type
- * is JSON, to a string if its type is text, else to a Uint8Array; to undefined for HEAD, 204 and an empty body.
+ * Calls any operation of the service with this client's key, connections, deadlines, retries and errors.
+ * Redirects are not followed. Resolves to the parsed response if its type is JSON, to a string if its type is text, else
+ * to a Uint8Array; to undefined for HEAD, 204 and an empty body.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
  * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the most severe of all
