@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const file = new URL("lastRuns.json", import.meta.url);
+// Read when a check loads this: what is committed while it runs is not what it covered.
+const started = git("rev-parse", "--short=12", "HEAD");
 
 export interface SlowCheck {
   readonly command: string;
@@ -104,8 +106,7 @@ export interface StaleCheck extends SlowCheck {
 export function recordRun(name: SlowCheckName): void {
   const { covers } = slowChecks[name];
   const changed = git("status", "--porcelain", "--", ...covers);
-  const commit = git("rev-parse", "--short=12", "HEAD");
-  if (changed === undefined || commit === undefined) {
+  if (changed === undefined || started === undefined) {
     console.log(`${name} is not recorded. ${noRepository}`);
     return;
   }
@@ -114,7 +115,7 @@ export function recordRun(name: SlowCheckName): void {
     return;
   }
   const date = new Date().toISOString().slice(0, 10);
-  const all = { ...readRuns(), [name]: { commit, date, sources: sourcesOf(covers) } };
+  const all = { ...readRuns(), [name]: { commit: started, date, sources: sourcesOf(started, covers) } };
   const lines = Object.entries(all)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(
@@ -131,11 +132,11 @@ export const noRepository: string =
 
 /** The slow checks that did not run whole since what they cover changed; undefined where there is no repository. */
 export function staleChecks(): readonly StaleCheck[] | undefined {
-  if (git("rev-parse", "HEAD") === undefined) return undefined;
+  if (started === undefined) return undefined;
   const runs = readRuns();
   return Object.entries(slowChecks).flatMap(([name, check]) => {
     const run = runs[name];
-    if (run?.sources === sourcesOf(check.covers)) return [];
+    if (run?.sources === sourcesOf("HEAD", check.covers)) return [];
     const why = run === undefined ? "no whole run is recorded" : whatChanged(run, check.covers);
     return [{ name, ...check, why: `${name}: ${why}. Run it: ${check.command}` }];
   });
@@ -159,8 +160,8 @@ function readRuns(): Readonly<Record<string, LastRun>> {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
-function sourcesOf(covers: readonly string[]): string {
-  const listed = git("ls-tree", "-r", "HEAD", "--", ...covers) ?? "";
+function sourcesOf(commit: string, covers: readonly string[]): string {
+  const listed = git("ls-tree", "-r", commit, "--", ...covers) ?? "";
   return createHash("sha256").update(listed).digest("hex").slice(0, 16);
 }
 

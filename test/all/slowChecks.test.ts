@@ -120,6 +120,23 @@ describe("in a repository", () => {
     expect((await script("slow")).stdout).not.toContain("mutation:");
   });
 
+  test("what is committed while a check runs is not what it covered", async () => {
+    const first = await git("rev-parse", "HEAD");
+    await write(
+      "running.ts",
+      `import { execSync } from "node:child_process";
+      import { recordRun } from "./checks/lastRuns.js";
+      execSync("git -c user.name=a -c user.email=a@example.com commit -qam meanwhile", { cwd: import.meta.dirname });
+      recordRun("mutation");`,
+    );
+    await git("add", "running.ts");
+    await write("src/policy/retry.ts", "export const times = 2;\n");
+    const running = ["--import", "tsx", path.join(folder, "running.ts")];
+    expect(await run(process.execPath, running, { cwd: folder })).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await lastRuns()).toContain(`"commit": "${first.slice(0, 12)}"`);
+    expect((await script("slow")).stdout).toContain("mutation: last run whole on");
+  });
+
   test("a run with changes that are not committed is not recorded", async () => {
     await write("src/policy/retry.ts", "export const times = 3;\n");
     const { exitCode, stdout } = await script("slow", "--ran", "mutation");
