@@ -37,7 +37,7 @@ const mocked = (version) => ({
     const mockedId = id(`mocked${version}`);
     await withMocks(place, version, async (undici, mocks) => {
       const error = await failure(make(outside).rerank(rerank(mockedId)));
-      equal([error.code, error.executed, error.attempts], ["INVALID_ARGUMENT", "no", []]);
+      equal([error.code, error.executed, error.attempts], ["INTERNAL", "no", []]);
       equal(error.message.includes("Mock dispatch not matched"), true);
       const service = createTestService();
       await make({ ...outside, fetch: service.fetch }).rerank(rerank(mockedId));
