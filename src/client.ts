@@ -13,9 +13,10 @@ import {
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
-import { checkIfGiven, ownProperties } from "./options/arguments.js";
+import { checkIfGiven } from "./options/arguments.js";
 import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
+import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import type { Transport } from "./transport/exchange.js";
 import { addMethods } from "./wrappers/contractClient.js";

@@ -1,9 +1,15 @@
 // The internal functions that the command line uses, in addition to the public entry points.
-export { camelCase } from "./call/request.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
 export type { Rules } from "./options/rules.js";
-export { editsBetween, lettersOf, type RequestRules, suggestion, validate } from "./options/validate.js";
+export {
+  camelCase,
+  editsBetween,
+  lettersOf,
+  type RequestRules,
+  suggestion,
+  validate,
+} from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";

@@ -5,9 +5,8 @@
  */
 import type { Client } from "../client.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
-import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 

@@ -4,9 +4,8 @@
  * @module tunerank/langchain
  */
 import type { Client } from "../client.js";
-import { ownProperties } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 

@@ -15,8 +15,8 @@ import type { HttpMethod, MediaType, PathsWithMethod, RequiredKeysOf } from "ope
 import type { Client } from "../client.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
-import { headerPairs, ownProperties } from "../options/arguments.js";
-import type { OptionTable } from "../options/validate.js";
+import { headerPairs } from "../options/arguments.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { type EncodedCall, insideOf, type RequestOptions } from "../wrappers/types.js";
 import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
 

@@ -7,9 +7,9 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { tracingChannel } from "node:diagnostics_channel";
 import { invalid, isStatusError } from "../errors/statusError.js";
 import { version } from "../generated/version.js";
-import { checkFlag, checkString, ownProperties } from "../options/arguments.js";
+import { checkFlag, checkString } from "../options/arguments.js";
 import type { AttemptTrace, CallTrace } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { memberOf } from "../values.js";
 
 /** The value of a span's attribute. */

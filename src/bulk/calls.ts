@@ -4,11 +4,11 @@ import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
 import { Limiter, lowerToOpen, outOfFiles, pauseAskedBy } from "../policy/limiter.js";
-import type { Decision, RetryState } from "../policy/retry.js";
-import { attemptPolicy } from "../policy/retry.js";
-import { type CallDeadline, Lane, machineClock, type Schedule } from "../policy/schedule.js";
+import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.js";
+import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { jsonBytes } from "../ranking/plan.js";
+import type { Deadline } from "../transport/time.js";
 import { memberOf, notify } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
@@ -38,7 +38,7 @@ export class RunLane extends Lane {
   isTooMany = false;
   readonly #run: RunParts;
   #isAborted = false;
-  #time: CallDeadline | undefined;
+  #time: Pick<Deadline, "end"> | undefined;
 
   constructor(run: RunParts, bytes: number) {
     super(run.schedule, bytes);
@@ -59,7 +59,7 @@ export class RunLane extends Lane {
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
   }
 
-  override begun(time: CallDeadline): void {
+  override begun(time: Pick<Deadline, "end">): void {
     this.#time = time;
     if (this.#isAborted) time.end("aborted");
   }

@@ -1,17 +1,9 @@
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import {
-  checkCallback,
-  checkDuration,
-  checkFlag,
-  checkHeaders,
-  checkInteger,
-  ownProperties,
-} from "../options/arguments.js";
+import { checkCallback, checkDuration, checkFlag, checkHeaders, checkInteger } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
-import type { Rate } from "../policy/rate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { attemptPolicy } from "../policy/retry.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
@@ -152,7 +144,7 @@ const mostAtOnce = 256;
 /** @internal The checked options of a run, with defaults filled in. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
   readonly concurrency: number | { readonly max: number };
-  readonly rate: Rate | undefined;
+  readonly rate: RerankAllOptions["rate"];
   readonly ordered: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -190,7 +182,7 @@ function concurrencyOf(value: RerankAllOptions["concurrency"] = "auto"): RunSett
   return { max: checkInteger(max, "concurrency.max", 1) };
 }
 
-function rateOf(value: RerankAllOptions["rate"]): Rate | undefined {
+function rateOf(value: RerankAllOptions["rate"]): RerankAllOptions["rate"] {
   if (value === undefined) return undefined;
   const own = ownProperties(value, "rate", { requestsPerMinute: 1, tokensPerMinute: 1 });
   for (const [name, number] of Object.entries(own)) {

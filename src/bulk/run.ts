@@ -1,4 +1,3 @@
-import { endOnAbort, stopEndingOnAbort } from "../call/deadline.js";
 import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
@@ -8,7 +7,7 @@ import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
-import { isLate, readOn } from "../transport/time.js";
+import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";

@@ -5,41 +5,35 @@ import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
-import type { Exchange } from "../transport/exchange.js";
-import {
-  type FailureReason,
-  isSuccess,
-  type Phase,
-  type TransportFailure,
-  type Unconnected,
-} from "../transport/transport.js";
+import { type Exchange, isSuccess, type Phase, type TransportFailure } from "../transport/exchange.js";
+import type { EndReason } from "../transport/time.js";
 import { isInstance, valueOr } from "../values.js";
-import type { EndReason } from "./deadline.js";
 
 /** The failure of a request that got no whole response. It is classified by `failure`'s fields, never by a text. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
-  const { reason, status, cause: found, reusedSocket } = failure;
-  const phase = failure.isGuessed && isBeforeConnection(found) ? "connect" : failure.phase;
+  const { reason, status, reusedSocket } = failure;
+  const phase = failure.isGuessed && isBeforeConnection(failure.cause) ? "connect" : failure.phase;
   const redact = redactorOf(secrets);
   const message = redact(failure.message);
-  const cause = reason === "source" ? found : redactCause(redact, found);
-  const mock = reason === "network" ? mocked(found, message, (words) => unmatched(words, cause)) : undefined;
+  const cause = reason === "source" ? failure.cause : redactCause(redact, failure.cause);
+  const mock =
+    reason === "network" ? mocked(failure.cause, message, (words) => unmatched(words, cause)) : undefined;
   if (mock) return mock;
   const executed = executedSoFar(phase, status);
   const isWorded = reason === "network" && phase !== "body";
-  const { event, code, hint } = (phase === "connect" && unconnected(failure)) || nothing;
+  const known = phase === "connect" ? unconnected(failure) : undefined;
   return new Failure({
-    message: isWorded ? valueOr(() => redact(wordsFor(message, found)), message) : message,
+    message: isWorded ? valueOr(() => redact(wordsFor(message, failure.cause)), message) : message,
     executed,
     // With the reason `proxy`, the status is the proxy's and not the service's.
     executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
-    events: [event ?? eventOfFailure(phase, reason)],
+    events: [known?.event ?? eventOfFailure(phase, reason)],
     httpStatus: status,
     cause,
-    hint,
+    hint: known?.hint,
     reusedSocket,
     ...namedBy(failure),
-    ...(code && { code }),
+    ...(known?.code && { code: known.code }),
     // Nothing was sent if node:http rejects the agent, or if a mock has no response for the request.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
@@ -87,12 +81,10 @@ export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
-const nothing: Partial<Unconnected> = Object.create(null);
-
 const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
 
 // The retry event of a request that got no whole response.
-function eventOfFailure(phase: Phase, reason: FailureReason): RetryEvent {
+function eventOfFailure(phase: Phase, reason: TransportFailure["reason"]): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];
   if (reason === "too-large") return "tooLarge";

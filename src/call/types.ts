@@ -6,9 +6,8 @@ import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions } from "../opti
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import type { Redact } from "../redact/redact.js";
-import type { Transport, TransportResponse } from "../transport/exchange.js";
-import type { Body } from "../transport/transport.js";
-import type { Deadline } from "./deadline.js";
+import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
+import type { Deadline } from "../transport/time.js";
 
 /** Reads a call's value from a whole response; a Failure if that is not possible. */
 export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;

@@ -1,45 +1,8 @@
 import { invalid, refusal } from "../errors/statusError.js";
-import { isLoopback, memberOf, tagOf, urlOf, WithoutPrototype } from "../values.js";
+import { isLoopback, memberOf, urlOf } from "../values.js";
 import type { Rules } from "./rules.js";
 import type { HeadersLike } from "./types.js";
-import { checkTable, type OptionTable, validate } from "./validate.js";
-
-const nothing: object = Object.freeze(Object.create(null));
-
-/**
- * Copies an object's own properties and its class's accessors: a polluted Object.prototype adds nothing to the copy.
- * @param table The names that the object may have, with their checks; without a table, all names are allowed.
- */
-export function ownProperties<T extends object>(
-  value: T | undefined,
-  what: string,
-  table?: OptionTable<object>,
-): T {
-  if (value === undefined) return nothing as T;
-  checkObject(value, what);
-  const own = Object.assign(new WithoutPrototype(), value) as T;
-  if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
-  if (table !== undefined) checkTable(own as Record<string, unknown>, table, what);
-  return own;
-}
-
-function addAccessors(own: object, value: object, what: string): void {
-  const kind = tagOf(value);
-  // A Map or a Promise has no properties of its own, and would be taken for empty options.
-  if (kind !== "Object" && Object.keys(own).length === 0)
-    throw invalid(`${what} must be a plain object, not ${kind}.`);
-  // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
-  for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
-    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
-      if (Object.hasOwn(descriptor, "get") && !(name in own))
-        Object.assign(own, { [name]: Reflect.get(value, name) });
-  }
-}
-
-/** Checks that a value is an object and not a list. */
-function checkObject(value: unknown, what: string): void {
-  validate(value, { type: "object" }, what);
-}
+import { ownProperties, validate } from "./validate.js";
 
 /** Checks a resource id that is to stand in a path: it must not turn the call into another operation. */
 export function checkId(value: unknown, what: string, rules?: Rules): string {

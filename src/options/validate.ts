@@ -1,4 +1,5 @@
 import { invalid, refusal } from "../errors/statusError.js";
+import { tagOf, WithoutPrototype } from "../values.js";
 import { checkRules, hasRules } from "./contractChecks.js";
 import { type Rules, rule } from "./rules.js";
 
@@ -92,11 +93,48 @@ export type Check<T> = (value: unknown, what: string) => T;
 /** Every name that a type of options may have, with its check; 1 if the code that uses the option checks it. */
 export type OptionTable<T> = Readonly<Record<keyof T, 1 | Check<unknown>>>;
 
+const nothing: object = Object.freeze(Object.create(null));
+
+/**
+ * Copies an object's own properties and its class's accessors: a polluted Object.prototype adds nothing to the copy.
+ * @param table The names that the object may have, with their checks; without a table, all names are allowed.
+ */
+export function ownProperties<T extends object>(
+  value: T | undefined,
+  what: string,
+  table?: OptionTable<object>,
+): T {
+  if (value === undefined) return nothing as T;
+  checkObject(value, what);
+  const own = Object.assign(new WithoutPrototype(), value) as T;
+  if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
+  if (table !== undefined) checkTable(own as Record<string, unknown>, table, what);
+  return own;
+}
+
+function addAccessors(own: object, value: object, what: string): void {
+  const kind = tagOf(value);
+  // A Map or a Promise has no properties of its own, and would be taken for empty options.
+  if (kind !== "Object" && Object.keys(own).length === 0)
+    throw invalid(`${what} must be a plain object, not ${kind}.`);
+  // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
+  for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
+    for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
+      if (Object.hasOwn(descriptor, "get") && !(name in own))
+        Object.assign(own, { [name]: Reflect.get(value, name) });
+  }
+}
+
+/** Checks that a value is an object and not a list. */
+function checkObject(value: unknown, what: string): void {
+  validate(value, { type: "object" }, what);
+}
+
 /**
  * Rejects an unknown name, which would otherwise be ignored silently, and checks the options that are given.
  * @param value The options, as an object without a prototype. @throws StatusError that names the nearest known option
  */
-export function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
+function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
   for (const name in value)
     if (!Object.hasOwn(checks, name))
@@ -138,6 +176,11 @@ export function suggestion(name: string, known: readonly string[]): string {
 /** A name without the marks and capitals in which spellings differ: `topn` of `top_n` and `topN`. */
 export function lettersOf(name: string): string {
   return name.replace(/[_-]/g, "").toLowerCase();
+}
+
+/** Turns a name of the contract into that of the argument: "dataset_id" into "datasetId". */
+export function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** How many letters differ: Levenshtein's distance, row by row. Nobody misspells a name of more than 64 characters. */

@@ -2,17 +2,11 @@
 import type { Executed, RetryEvent, StatusCode } from "../errors/codes.js";
 import { httpStatuses, type RetryKind } from "../generated/contract.js";
 
-/** The most retries after an event, and whether the operation ran. */
-interface EventRow {
-  readonly retries: Readonly<Record<RetryKind, number>>;
-  readonly executed: Executed;
-}
-
 /**
  * The decision table: for each event, the most retries of a start, read, set and append, in this order, and `executed`.
  * If the service documents nothing, a retry counts as not safe.
  */
-export const events: Readonly<Record<RetryEvent, EventRow>> = {
+export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
   // The service documents UNAVAILABLE as transient: retry with backoff.
   unavailable: row([2, 2, 2, 2], "unknown"),
   // 502, 52x, or 503 without a code in its body: a proxy responded.
@@ -57,7 +51,7 @@ export const events: Readonly<Record<RetryEvent, EventRow>> = {
 function row(
   [start, read, set, append]: readonly [number, number, number, number],
   executed: Executed,
-): EventRow {
+): { readonly retries: Readonly<Record<RetryKind, number>>; readonly executed: Executed } {
   return { retries: { start, read, set, append }, executed };
 }
 
@@ -81,16 +75,12 @@ export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
   DATA_LOSS: "dataLoss",
 };
 
-/** The code and event of a response that names no code. */
-interface StatusRow {
+/** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
+export const statusRows: readonly {
   readonly code: StatusCode;
   readonly event: RetryEvent;
-  /** Matches the HTTP statuses of such a response. */
   readonly statuses: RegExp;
-}
-
-/** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
-export const statusRows: readonly StatusRow[] = [
+}[] = [
   { code: "INTERNAL", event: "upgraded", statuses: /^101$/ },
   { code: "INVALID_ARGUMENT", event: "refused", statuses: /^4(00|06|11|13|14|15|17|22|26|31)$/ },
   { code: "UNAUTHENTICATED", event: "unauthenticated", statuses: /^401$/ },
@@ -175,7 +165,7 @@ export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
 }
 
 /** The code and event for a status, if the response names no code. */
-export function rowOfStatus(httpStatus: number): StatusRow {
+export function rowOfStatus(httpStatus: number): (typeof statusRows)[number] {
   // The last entry matches every status.
-  return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as StatusRow;
+  return statusRows.find(({ statuses }) => statuses.test(`${httpStatus}`)) as ReturnType<typeof rowOfStatus>;
 }

@@ -1,5 +1,5 @@
 import type { Failure } from "../errors/failure.js";
-import { networkCode } from "../transport/transport.js";
+import { networkCode } from "../transport/exchange.js";
 import { backoff } from "./decisions.js";
 import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";

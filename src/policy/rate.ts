@@ -1,9 +1,3 @@
-/** The rate that the caller declares: the most that may be sent, spread evenly over each minute. */
-export interface Rate {
-  readonly requestsPerMinute?: number | undefined;
-  readonly tokensPerMinute?: number | undefined;
-}
-
 const minuteMs = 60_000;
 // Timers fire late: up to this much of the lost time may be made up for.
 const spareMs = 20;
@@ -24,7 +18,9 @@ export class Pace {
   #tokens = 1;
   #bytes: number = firstBytesPerToken;
 
-  constructor({ requestsPerMinute, tokensPerMinute }: Rate) {
+  /** @param rate The rate that the caller declares: the most that may be sent in a minute */
+  constructor(rate: { requestsPerMinute?: number | undefined; tokensPerMinute?: number | undefined }) {
+    const { requestsPerMinute, tokensPerMinute } = rate;
     this.#requestMs = requestsPerMinute === undefined ? 0 : minuteMs / requestsPerMinute;
     this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
   }

@@ -1,18 +1,10 @@
 // Runs many calls: one schedule decides when attempts of a run begin, and each call has a lane, its state in that run.
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
-import { after, now } from "../transport/time.js";
+import { after, type Deadline, now } from "../transport/time.js";
 import type { Limiter } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
-
-/** The deadline of a call, as a schedule uses it. */
-export interface CallDeadline {
-  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
-  during<T>(promise: Promise<T>): Promise<T | undefined>;
-  /** Ends the call. */
-  end(reason: "aborted"): void;
-}
 
 /** The clock of a schedule: the machine's or a test's. */
 export interface Clock {
@@ -168,7 +160,7 @@ export class Lane implements AttemptTimes {
   }
 
   /** Called when the call begins; `time.end` can end it. */
-  begun?(time: CallDeadline): void;
+  begun?(time: Pick<Deadline, "end">): void;
 
   /** Records that an attempt begins. */
   begin(now: number): void {
@@ -214,7 +206,7 @@ export class Lane implements AttemptTimes {
   }
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */
-  async wait(ms: number, time: CallDeadline): Promise<void> {
+  async wait(ms: number, time: Pick<Deadline, "during">): Promise<void> {
     // Counted from the attempt's end, which is before the start of the pause that it caused: when that pause is over,
     // this call is ready and comes first.
     this.readyAt = this.ended + ms;

@@ -83,18 +83,11 @@ export function joinable(
   return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
 
-interface Sent {
-  readonly documents: readonly string[];
-  /** 1 for each document that an earlier entry has ranked. */
-  readonly seen: Uint8Array;
-  readonly named: Named;
-}
-
-// Why an entry cannot be joined; undefined when it can.
+// Why an entry cannot be joined; undefined when it can. `seen` is 1 for each document that an earlier entry ranks.
 function wrongIn(
   entry: RerankResult,
   position: number,
-  { documents, seen, named }: Sent,
+  { documents, seen, named }: { documents: readonly string[]; seen: Uint8Array; named: Named },
 ): string | undefined {
   const { index } = entry;
   const { length } = documents;

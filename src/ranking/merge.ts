@@ -3,17 +3,10 @@ import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
-import { memberOf, notify } from "../values.js";
+import { memberOf } from "../values.js";
 import { joinable } from "./check.js";
 import { type Batch, itemsOf, type Places } from "./plan.js";
-import type {
-  ItemBatch,
-  ItemRange,
-  RankedItem,
-  RerankItemsOptions,
-  RerankItemsResponse,
-  RerankPartial,
-} from "./types.js";
+import type { ItemBatch, ItemRange, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
 /** A rerank response that was checked against the documents of its request. */
 export interface Ranking {
@@ -146,33 +139,6 @@ function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } 
     prompt_tokens: prompt_tokens + usage.prompt_tokens,
     total_tokens: total_tokens + usage.total_tokens,
   };
-}
-
-interface BatchListener<T> {
-  readonly items: readonly T[];
-  readonly batches: readonly unknown[];
-  readonly options: Pick<RerankItemsOptions<T>, "onBatch">;
-}
-
-export function notifyBatch<T>(
-  { items, batches, options }: BatchListener<T>,
-  ranked: DoneBatch,
-  done: number,
-): void {
-  const { onBatch } = options;
-  if (onBatch === undefined) return;
-  const { number, batch, ranking } = ranked;
-  const { offset, count } = batch;
-  notify(onBatch, {
-    batch: number,
-    offset,
-    count,
-    data: rankedItems({ items, batches: [ranked], before: undefined }),
-    model: ranking.model,
-    usage: ranking.usage,
-    done,
-    batches: batches.length,
-  });
 }
 
 /** The partial result of a failed call. @param planned All batches of the call */

@@ -7,7 +7,7 @@ import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 /** The batches of a call, and the partial result that the call continues. */
 export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
-  readonly documentsOf: (batch: number) => BatchDocuments;
+  readonly documentsOf: (batch: number) => ReturnType<typeof documentsOf>;
   readonly before: RerankPartial<T> | undefined;
   /** Identifies the call's arguments, so that a later call can continue this one. */
   readonly fingerprint: () => string;
@@ -19,27 +19,27 @@ export function planItems<T>(
   options: RerankItemsOptions<T>,
   body: Omit<RerankRequest, "documents">,
 ): PlannedItems<T> {
-  const { split, continueFrom } = options;
-  const limits = limitsOf(options, body);
+  const { split, continueFrom, batchSize = Number.POSITIVE_INFINITY, maxBatchBytes } = options;
+  const open = new OpenBatch(batchSize, maxBatchBytes, body);
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
-  const hash = new CallHash(body);
+  const hash = new TextHash();
   const kept: (readonly string[])[] = [];
   // A call with one request keeps its texts, and hashes them only if the request fails.
-  const isHashed = [options.batchSize, limits.maxBatchBytes, before].some((each) => each !== undefined);
+  const isHashed = [options.batchSize, maxBatchBytes, before].some((each) => each !== undefined);
   // Items that are already ranked are hashed, too: they must be the same as in the earlier call.
   if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
   const ranges = before?.missing ?? [{ offset: 0, count: items.length }];
-  const planned = planBatches(ranges, textsOf, limits, (texts, index) => {
+  const planned = planBatches(ranges, textsOf, open, (texts, index) => {
     if (before === undefined && isHashed) hash.add(texts);
-    if (kept.length < limits.batchSize && before === undefined) kept[index] = texts;
+    if (kept.length < batchSize && before === undefined) kept[index] = texts;
   });
   const first = planned[0];
   const isFirstKept = before === undefined && first !== undefined && first.parts === undefined;
   kept.length = isFirstKept ? first.count : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
-    return hash.toString();
+    return fingerprintOf(hash, body);
   };
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
@@ -53,14 +53,6 @@ export function planItems<T>(
     before: before as RerankPartial<T> | undefined,
     fingerprint,
   };
-}
-
-function limitsOf<T>(
-  { batchSize = Number.MAX_SAFE_INTEGER, maxBatchBytes }: RerankItemsOptions<T>,
-  body: Omit<RerankRequest, "documents">,
-): BatchLimits {
-  if (maxBatchBytes === undefined) return { batchSize, maxBatchBytes, baseBytes: 0 };
-  return { batchSize, maxBatchBytes, baseBytes: jsonBytes({ ...body, documents: [] }) };
 }
 
 /** Returns a function for the texts of an item, from the caller's `text` and `split`, whose results it checks. */
@@ -104,13 +96,6 @@ export interface Batch extends ItemRange {
   readonly parts?: number;
 }
 
-interface BatchLimits {
-  readonly batchSize: number;
-  readonly maxBatchBytes: number | undefined;
-  /** The bytes of a request without its documents. */
-  readonly baseBytes: number;
-}
-
 export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
@@ -122,12 +107,10 @@ export function jsonBytes(value: unknown): number {
 function planBatches(
   ranges: readonly ItemRange[],
   textsOf: (index: number) => readonly string[],
-  limits: BatchLimits,
+  open: OpenBatch,
   note: (texts: readonly string[], index: number) => void,
-): Batch[] {
-  const batches: Batch[] = [];
+): readonly Batch[] {
   for (const { offset, count } of ranges) {
-    const open = new OpenBatch(limits, batches);
     for (let index = offset; index < offset + count; index++) {
       const texts = textsOf(index);
       note(texts, index);
@@ -135,20 +118,25 @@ function planBatches(
     }
     open.close();
   }
-  return batches;
+  return open.batches;
 }
 
+/** The batch that items are added to; once it is full, it joins the finished `batches`. */
 class OpenBatch {
-  readonly #limits: BatchLimits;
-  readonly #batches: Batch[];
+  readonly batches: Batch[] = [];
+  readonly #batchSize: number;
+  readonly #maxBatchBytes: number | undefined;
+  // The bytes of a request without its documents.
+  readonly #baseBytes: number;
   #offset = 0;
   #count = 0;
   #documents = 0;
   #bytes = 0;
 
-  constructor(limits: BatchLimits, batches: Batch[]) {
-    this.#limits = limits;
-    this.#batches = batches;
+  constructor(batchSize: number, maxBatchBytes: number | undefined, body: Omit<RerankRequest, "documents">) {
+    this.#batchSize = batchSize;
+    this.#maxBatchBytes = maxBatchBytes;
+    this.#baseBytes = maxBatchBytes === undefined ? 0 : jsonBytes({ ...body, documents: [] });
   }
 
   add(index: number, texts: readonly string[]): void {
@@ -160,7 +148,7 @@ class OpenBatch {
   }
 
   close(): void {
-    if (this.#count > 0) this.#batches.push({ offset: this.#offset, count: this.#count });
+    if (this.#count > 0) this.batches.push({ offset: this.#offset, count: this.#count });
     this.#count = this.#documents = this.#bytes = 0;
   }
 
@@ -176,30 +164,30 @@ class OpenBatch {
     let firstPart = 0;
     for (const [part, size] of sizes.entries()) {
       if (part > firstPart && !this.#fits(1, size)) {
-        this.#batches.push({ offset, count: 1, firstPart, parts: part - firstPart });
+        this.batches.push({ offset, count: 1, firstPart, parts: part - firstPart });
         firstPart = part;
         this.#documents = this.#bytes = 0;
       }
       this.#documents += 1;
       this.#bytes += size;
     }
-    this.#batches.push({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
+    this.batches.push({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
     this.#documents = this.#bytes = 0;
   }
 
   #fits(documents: number, bytes: number): boolean {
-    const { batchSize, maxBatchBytes = Number.POSITIVE_INFINITY, baseBytes } = this.#limits;
     // Each document's bytes include a comma, but the last document has none.
-    const whole = baseBytes + this.#bytes + bytes - 1;
-    return this.#documents + documents <= batchSize && whole <= maxBatchBytes;
+    const whole = this.#baseBytes + this.#bytes + bytes - 1;
+    const isSmall = this.#maxBatchBytes === undefined || whole <= this.#maxBatchBytes;
+    return this.#documents + documents <= this.#batchSize && isSmall;
   }
 
   #sizesOf(texts: readonly string[], index: number): readonly number[] {
-    const { maxBatchBytes, baseBytes } = this.#limits;
+    const maxBatchBytes = this.#maxBatchBytes;
     if (maxBatchBytes === undefined) return texts.map(() => 0);
     return texts.map((text) => {
       const bytes = jsonBytes(text) + 1;
-      const whole = baseBytes + bytes - 1;
+      const whole = this.#baseBytes + bytes - 1;
       if (whole > maxBatchBytes)
         throw invalid(
           `items[${index}] alone makes a request of ${whole} bytes: maxBatchBytes is ${maxBatchBytes}.`,
@@ -218,18 +206,15 @@ export interface Places {
   readonly partOf: (document: number) => number | undefined;
 }
 
-export interface BatchDocuments {
-  readonly texts: readonly string[];
-  /** Which item each text belongs to; kept longer than the texts. */
-  readonly places: Places;
-}
-
-/** The texts of a batch, computed when the batch is sent, so that not all texts are kept. */
-export function documentsOf(
+/**
+ * The texts of a batch, computed when the batch is sent, so that not all texts are kept. `places`, the items that the
+ * texts belong to, are kept longer than the texts.
+ */
+function documentsOf(
   batch: Batch,
   textsOf: (index: number) => readonly string[],
   isSplit: boolean,
-): BatchDocuments {
+): { readonly texts: readonly string[]; readonly places: Places } {
   const { offset, count, firstPart = 0, parts } = batch;
   const texts: string[] = [];
   const places: { item: number; part: number }[] = [];
@@ -259,28 +244,11 @@ function placesOf(
 }
 
 /** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */
-class CallHash {
-  readonly #texts = new TextHash();
-  readonly #body: object;
-
-  constructor(body: object) {
-    this.#body = body;
-  }
-
-  add(texts: readonly string[]): void {
-    for (const text of texts) this.#texts.add(text);
-  }
-
-  toString(): string {
-    const given = Object.entries(this.#body).filter(([, value]) => value !== undefined);
-    const query = given.find(([name]) => name === "query")?.[1];
-    const others = given.filter(([name]) => name !== "query").sort(([a], [b]) => (a < b ? -1 : 1));
-    return [this.#texts, hashOf(String(query)), hashOf(JSON.stringify(others))].join(".");
-  }
-}
-
-function hashOf(text: string): TextHash {
-  return new TextHash().add(text);
+function fingerprintOf(texts: TextHash, body: Omit<RerankRequest, "documents">): string {
+  const { query, ...others } = body;
+  const given = Object.entries(others).filter(([, value]) => value !== undefined);
+  const sorted = JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return [texts, new TextHash().add([query]), new TextHash().add([sorted])].join(".");
 }
 
 /** Checks that a call's arguments are those of the failed call. @throws StatusError that says what differs */
@@ -327,10 +295,12 @@ class TextHash {
   #high = 0xdeadbeef;
   #low = 0x41c6ce57;
 
-  add(text: string): this {
-    // The length is hashed, too: ["ab", "c"] is not ["a", "bc"].
-    this.#mix(text.length);
-    for (let at = 0; at < text.length; at++) this.#mix(text.charCodeAt(at));
+  add(texts: readonly string[]): this {
+    for (const text of texts) {
+      // The length is hashed, too: ["ab", "c"] is not ["a", "bc"].
+      this.#mix(text.length);
+      for (let at = 0; at < text.length; at++) this.#mix(text.charCodeAt(at));
+    }
     return this;
   }
 

@@ -5,14 +5,15 @@ import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback, checkCount, ownProperties } from "../options/arguments.js";
+import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { AbortSignalLike, CallOptions } from "../options/types.js";
-import { type OptionTable, validate } from "../options/validate.js";
+import { type OptionTable, ownProperties, validate } from "../options/validate.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { now } from "../transport/time.js";
-import { type DoneBatch, type Merged, mergeRankings, notifyBatch, partialOf, readRanking } from "./merge.js";
+import { notify } from "../values.js";
+import { type DoneBatch, type Merged, mergeRankings, partialOf, rankedItems, readRanking } from "./merge.js";
 import { type Batch, type Places, type PlannedItems, planItems } from "./plan.js";
 import { type BatchFailure, errorOfBatches, RequestsMade, runBatches } from "./run.js";
 import type { RerankCall, RerankItemsOptions, RerankItemsResponse } from "./types.js";
@@ -136,8 +137,7 @@ function failure<T>(
 ): StatusError {
   const { offset, count } = batches[batch] as Batch;
   const failed = { batch, offset, count };
-  const isOneOfMany = batches.length > 1;
-  const whole = errorOfBatches(error, { ...failed, places, isOneOfMany }, made);
+  const whole = errorOfBatches(error, batches.length > 1 ? failed : undefined, places, made);
   if (whole.attempts.length === 0) return whole;
   const value = partialOf(merged, batches, failed, fingerprint());
   // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
@@ -168,6 +168,23 @@ async function rankBatch<T>(
   );
   const batch = batches[number] as Batch;
   return { number, batch, places, ranking: data, attempts, headers: response.headers };
+}
+
+function notifyBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
+  const { onBatch } = options;
+  if (onBatch === undefined) return;
+  const { number, batch, ranking } = ranked;
+  const { offset, count } = batch;
+  notify(onBatch, {
+    batch: number,
+    offset,
+    count,
+    data: rankedItems({ items, batches: [ranked], before: undefined }),
+    model: ranking.model,
+    usage: ranking.usage,
+    done,
+    batches: batches.length,
+  });
 }
 
 /** The options that are fields of the request's body. */

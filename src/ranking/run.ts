@@ -4,8 +4,7 @@ import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { Lane, machineClock, Schedule } from "../policy/schedule.js";
-import type { Places } from "./plan.js";
-import { itemsOf } from "./plan.js";
+import { itemsOf, type Places } from "./plan.js";
 import type { ItemBatch } from "./types.js";
 
 /** The failure that ended the batches of a call. */
@@ -126,16 +125,17 @@ export class RequestsMade {
   }
 }
 
-/** The batch that failed, with the range of its items. */
-export interface FailedBatch extends ItemBatch {
-  /** The items of the batch's documents; undefined if its texts could not be computed. */
-  readonly places: Places | undefined;
-  /** Whether the call has other batches. */
-  readonly isOneOfMany: boolean;
-}
-
-/** The error of a call with a failed batch: it has all attempts of the call, and names the caller's items. */
-export function errorOfBatches(error: unknown, batch: FailedBatch, made: RequestsMade): StatusError {
+/**
+ * The error of a call with a failed batch: it has all attempts of the call, and names the caller's items.
+ * @param batch The batch if the call has several, else undefined.
+ * @param places The items of the batch's documents; undefined if its texts could not be computed.
+ */
+export function errorOfBatches(
+  error: unknown,
+  batch: ItemBatch | undefined,
+  places: Places | undefined,
+  made: RequestsMade,
+): StatusError {
   const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
     ? error
@@ -143,7 +143,8 @@ export function errorOfBatches(error: unknown, batch: FailedBatch, made: Request
         cause: error,
         notRetried: "not-transient",
       });
-  return new StatusError(withBatch(withItems(failed.text, batch.places), batch), {
+  const text = places ? withItems(failed.text, places) : failed.text;
+  return new StatusError(batch && places ? withBatch(text, batch) : text, {
     ...detailsOf(failed),
     operation: "rerankDocuments",
     executed,
@@ -155,9 +156,7 @@ export function errorOfBatches(error: unknown, batch: FailedBatch, made: Request
 const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
 
 // Rewrites document positions in the service's message (documents[3], documents.3, documents/3) as the caller's items.
-function withItems(message: string, places: Places | undefined): string {
-  if (places === undefined) return message;
-  const { documents, itemOf, partOf } = places;
+function withItems(message: string, { documents, itemOf, partOf }: Places): string {
   return message.replace(place, (found, inBrackets, afterDot) => {
     const document = Number(inBrackets ?? afterDot);
     if (document >= documents) return found;
@@ -167,9 +166,9 @@ function withItems(message: string, places: Places | undefined): string {
 }
 
 // Adds the batch if the message names no item, and says how documents are counted if the message names documents.
-function withBatch(message: string, { batch, offset, count, isOneOfMany, places }: FailedBatch): string {
+function withBatch(message: string, { batch, offset, count }: ItemBatch): string {
   const counted = /\bdocuments[[./]\d/.test(message);
-  if (!isOneOfMany || places === undefined || (message.includes("items[") && !counted)) return message;
+  if (message.includes("items[") && !counted) return message;
   const within = counted ? "; documents are counted within it" : "";
   return `${message.replace(/[.]$/, "")} (batch ${batch}: ${itemsOf(offset, offset + count - 1)}${within}).`;
 }

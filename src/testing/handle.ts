@@ -1,8 +1,8 @@
-import { camelCase } from "../call/request.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
 import type { AbortSignalLike } from "../options/types.js";
+import { camelCase } from "../options/validate.js";
 import { carryOut, nameOf } from "./behaviours.js";
 import { type Incoming, type ReceivedContent, readRequest, refusalOf } from "./receive.js";
 import { type Failures, goodAnswer, Refusal, type Script, type StandInAnswer } from "./standInAnswer.js";

@@ -4,8 +4,8 @@
  * @module tunerank/testing
  */
 import type { OperationId } from "../generated/contract.js";
-import { checkApiKey, checkFlag, checkInteger, ownProperties } from "../options/arguments.js";
-import type { OptionTable } from "../options/validate.js";
+import { checkApiKey, checkFlag, checkInteger } from "../options/arguments.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { operationOf } from "./behaviours.js";
 import { handle, type Parts, type StandInReply } from "./handle.js";
 import { listen } from "./listen.js";

@@ -4,8 +4,8 @@ import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId, operations } from "../generated/contract.js";
 import { examples } from "../generated/examples.js";
 import type { Code } from "../generated/types.js";
-import { checkDuration, checkFlag, checkInteger, headerPairs, ownProperties } from "../options/arguments.js";
-import type { OptionTable } from "../options/validate.js";
+import { checkDuration, checkFlag, checkInteger, headerPairs } from "../options/arguments.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 
 export interface StandInAnswer {

@@ -1,8 +1,16 @@
 import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/types.js";
 import { memberOf, textFor } from "../values.js";
-import { answeredEarly, Exchange, type Transport, TransportResponse } from "./exchange.js";
-import { isForm, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
+import {
+  answeredEarly,
+  Exchange,
+  isForm,
+  type Phase,
+  sourceFailed,
+  type Transport,
+  type TransportRequest,
+  TransportResponse,
+} from "./exchange.js";
 
 /** @param formOf Returns how to send a form; by default as a Blob of its parts, which any `fetch` function accepts */
 export function createFetchTransport(

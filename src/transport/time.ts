@@ -1,5 +1,7 @@
-// Turns of the event loop, each of which reads the bytes that have arrived, and a clock that a test may move forward.
+// Turns of the event loop, each of which reads the bytes that have arrived; a clock that a test may move forward; and
+// the deadline of a call.
 import { longestTimerMs } from "../options/arguments.js";
+import type { AbortSignalLike } from "../options/types.js";
 
 // Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
@@ -49,8 +51,8 @@ export function readOn(wasLate: boolean, arrived: () => number | undefined, end:
   nextTurn(look);
 }
 
-/** How many milliseconds too early a real timer fires at most. */
-export const earlyMs = 2;
+// How many milliseconds too early a real timer fires at most.
+const earlyMs = 2;
 // The largest rounding error, in milliseconds, of sums of times with fractions.
 const roundingMs = 1e-6;
 // How many milliseconds a test has moved its timers forward without moving `performance`.
@@ -96,4 +98,170 @@ export function after(ms: number, run: () => void): () => void {
     live = undefined;
     clearTimeout(timer);
   };
+}
+
+/** Why a call ended before its response. */
+export type EndReason = "aborted" | "closed" | "deadline";
+
+/** What a call is doing now, such as a request or a wait, and how to abort it. */
+interface Abortable {
+  /** A number that changes whenever data arrives; undefined if no data can arrive. */
+  readonly arrived?: number | undefined;
+  abort(reason: "aborted" | "attempt-timeout"): void;
+}
+
+/** A call's deadline: one timer for it and the attempt timeouts, and the caller's signal; `dispose` releases both. */
+export class Deadline {
+  /** Why the call ended; undefined until then. */
+  ended: EndReason | undefined;
+  /** The request or the wait to abort when time runs out. */
+  running: Abortable | undefined;
+  readonly #attemptTimeoutMs: number;
+  readonly #endsAt: number;
+  #attemptEndsAt = Number.POSITIVE_INFINITY;
+  // When the timer is due.
+  #dueAt = 0;
+  // Whether this attempt got extra time because a busy event loop kept it from connecting.
+  #isExtended = false;
+  #timer: ReturnType<typeof setTimeout>;
+  readonly #signal: AbortSignalLike | undefined;
+
+  /** @param timeoutMs Milliseconds for the whole call. @param attemptTimeoutMs Milliseconds for each attempt. */
+  constructor(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined) {
+    const start = now();
+    this.#attemptTimeoutMs = attemptTimeoutMs;
+    this.#endsAt = start + timeoutMs;
+    // Set for the first attempt, whose timeout is never after the deadline: most calls set the timer once. The given
+    // number, not a sum with the time: if that has a fraction, V8 recompiles all of Node's timers.
+    this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
+    if (signal === undefined) return;
+    if (signal.aborted) {
+      this.ended = "aborted";
+      return;
+    }
+    this.#signal = signal;
+    endOnAbort(signal, this);
+  }
+
+  get leftMs(): number {
+    return this.#endsAt - now();
+  }
+
+  /** Starts the attempt timeout: the attempt no longer waits for other calls to end. */
+  started(): void {
+    const start = now();
+    this.#isExtended = false;
+    this.#attemptEndsAt = start + this.#attemptTimeoutMs;
+    if (this.#attemptEndsAt < this.#dueAt) this.#restart(start);
+  }
+
+  /** Stops the attempt timeout and clears `running`. */
+  attemptOver(): void {
+    this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+    this.running = undefined;
+  }
+
+  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
+  during<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise<T | undefined>((resolve, reject) => {
+      promise.then(resolve, reject);
+      this.#run({ abort: () => resolve(undefined) });
+    });
+  }
+
+  /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
+  wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = after(ms, resolve);
+      const abort = () => {
+        cancel();
+        resolve();
+      };
+      this.#run({ abort });
+    });
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    if (this.#signal) stopEndingOnAbort(this.#signal, this);
+    this.running = undefined;
+  }
+
+  // If the call has already ended, `running` is aborted at once.
+  #run(running: Abortable): void {
+    this.running = running;
+    if (this.ended) running.abort("aborted");
+  }
+
+  #start(start: number, ms: number): ReturnType<typeof setTimeout> {
+    const timerMs = Math.min(ms, longestTimerMs);
+    this.#dueAt = start + timerMs;
+    return setTimeout(() => this.#fire(), timerMs);
+  }
+
+  #restart(start: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = this.#start(start, Math.min(this.#endsAt, this.#attemptEndsAt) - start);
+  }
+
+  #fire(): void {
+    const dueAt = this.#dueAt;
+    const time = firedAt(dueAt);
+    const wasBusy = isLate(dueAt, time);
+    // A timer may fire a little early.
+    if (time + earlyMs >= this.#endsAt) this.#over(wasBusy, () => this.end("deadline"));
+    else if (time + earlyMs < this.#attemptEndsAt) this.#restart(time);
+    else if (wasBusy && !this.#isExtended && this.running?.arrived === undefined) {
+      this.#isExtended = true;
+      this.#attemptEndsAt = time + (time - dueAt);
+      this.#restart(time);
+    } else {
+      this.#attemptEndsAt = Number.POSITIVE_INFINITY;
+      this.#restart(time);
+      this.#over(wasBusy, () => this.running?.abort("attempt-timeout"));
+    }
+  }
+
+  // Data that arrived while the event loop was busy is read before a timeout takes effect.
+  #over(wasBusy: boolean, end: () => void): void {
+    const { running } = this;
+    if (running?.arrived !== undefined) {
+      const arrived = (): number | undefined => (this.running === running ? running.arrived : undefined);
+      readOn(wasBusy, arrived, () => {
+        if (this.running === running) end();
+      });
+    } else end();
+  }
+
+  end(reason: EndReason): void {
+    this.ended ??= reason;
+    this.running?.abort("aborted");
+  }
+}
+
+// One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
+const listening = new WeakMap<AbortSignalLike, { calls: Set<Pick<Deadline, "end">>; onAbort: () => void }>();
+
+/** Ends a call when the signal is aborted, until {@link stopEndingOnAbort}. */
+export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): void {
+  const entry = listening.get(signal);
+  if (entry) {
+    entry.calls.add(call);
+    return;
+  }
+  const calls = new Set([call]);
+  const onAbort = () => {
+    for (const each of calls) each.end("aborted");
+  };
+  listening.set(signal, { calls, onAbort });
+  signal.addEventListener("abort", onAbort);
+}
+
+/** Undoes {@link endOnAbort} for a call. */
+export function stopEndingOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): void {
+  const entry = listening.get(signal);
+  entry?.calls.delete(call);
+  if (entry?.calls.size !== 0) return;
+  signal.removeEventListener("abort", entry.onAbort);
+  listening.delete(signal);
 }

@@ -6,11 +6,19 @@ import { types } from "node:util";
 import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
-import { answeredEarly, Exchange, type SeenDetails } from "./exchange.js";
+import {
+  answeredEarly,
+  Exchange,
+  isForm,
+  networkCode,
+  type Phase,
+  type SeenDetails,
+  sourceFailed,
+  type TransportRequest,
+} from "./exchange.js";
 import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";
 import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./node/networkErrors.js";
 import { headersFrom } from "./node/quirks.js";
-import { isForm, networkCode, type Phase, sourceFailed, type TransportRequest } from "./transport.js";
 
 /** Aborts and pauses a request. undici 7 and 8 pass this object to the handler. */
 interface Controller extends Flow {

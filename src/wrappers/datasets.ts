@@ -1,8 +1,8 @@
 import type { ClientConfig } from "../call/settings.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
-import { ownProperties } from "../options/arguments.js";
 import type { CallPromise } from "../options/types.js";
+import { ownProperties } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
 import { loaded, startCall } from "./invoke.js";

@@ -1,16 +1,18 @@
-// Turns a method's arguments into the promise of a call.
+// Turns a method's arguments into a request and the promise of a call.
 import { publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
-import { prepare } from "../call/request.js";
 import { requestIdOf } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { CallSettings, CallSpec, Outcome } from "../call/types.js";
+import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
-import type { OperationId } from "../generated/contract.js";
-import { ownProperties } from "../options/arguments.js";
+import type { Multipart } from "../files/multipart.js";
+import { type OperationId, operations, requests } from "../generated/contract.js";
+import { checkId } from "../options/arguments.js";
+import { idRules } from "../options/contractChecks.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
+import { camelCase, ownProperties, type RequestRules } from "../options/validate.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
 
@@ -31,6 +33,80 @@ export function invoke<T>(
 ): Promise<Outcome<T>> {
   const settings = callSettings(client, own, operation);
   return makeCall(prepare(settings, specOf(settings)), settings);
+}
+
+/** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
+export function prepare<T>(
+  settings: CallSettings,
+  { operation, ids: given, encoded, body, read }: CallSpec<T>,
+): PreparedRequest<T> {
+  const { method, path, maxResponseBytes } = operations[operation];
+  const ids: Record<string, string> = {};
+  const target = given ? pathOf(operation, given, settings, ids) : path;
+  const { contentType }: RequestRules = requests[operation];
+  const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
+  return {
+    operation,
+    ids,
+    method,
+    url: exactUrl(settings.client.baseUrl + target + (encoded?.query ?? "")),
+    headers: encoded?.headers,
+    body: form ?? encoded?.json ?? (body === undefined ? undefined : writeJson(body)),
+    contentType: form?.contentType ?? (body === undefined ? undefined : contentType),
+    maxResponseBytes,
+    read,
+    content: body,
+  };
+}
+
+/**
+ * The path of an operation, with the account of the call and the ids in it.
+ * @param placed Receives the account and each id under its name in the contract. @throws StatusError
+ */
+export function pathOf(
+  operation: OperationId,
+  ids: Readonly<Record<string, unknown>>,
+  { accountId }: CallSettings,
+  placed: Record<string, string> = {},
+): string {
+  return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = name === "account_id" ? accountId : ids[name];
+    placed[name] = checkId(id, camelCase(name), idRules(operation, name));
+    // encodeURIComponent leaves !'()*, which RFC 3986 reserves.
+    return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
+  });
+}
+
+let lastUrl: URL | undefined;
+
+/** Parses a URL. @throws StatusError if parsing would change it: the request could reach another operation */
+export function exactUrl(text: string): URL {
+  if (lastUrl?.href === text) return lastUrl;
+  const url = new URL(text);
+  if (url.href !== text || url.hash !== "") throw invalid("The path cannot stand in the URL unchanged.");
+  lastUrl = url;
+  return url;
+}
+
+/** Writes a body as JSON. @throws StatusError when that is not possible. */
+export function writeJson(body: unknown, replacer?: (name: string, value: unknown) => unknown): string {
+  try {
+    return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body, replacer);
+  } catch (cause) {
+    throw invalid(`The body cannot be written as JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+// Copies without prototypes: a `toJSON` that others put on Object.prototype or Array.prototype would change the body.
+function withoutPrototypes(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return Object.setPrototypeOf(value.map(withoutPrototypes), null);
+  const { toJSON } = value as { toJSON?: unknown };
+  // A `toJSON` of the value or its class, such as a Date's, is used.
+  if (toJSON !== (Object.prototype as { toJSON?: unknown }).toJSON) return value;
+  const copy = Object.create(null);
+  for (const [name, member] of Object.entries(value)) copy[name] = withoutPrototypes(member);
+  return copy;
 }
 
 /** Starts a call at once; everything that `run` throws, such as for invalid arguments, rejects the promise. */

@@ -1,6 +1,5 @@
 // Calls operations by their description in the contract, and `client.request`. Loaded with the first such call.
 import { makeCall } from "../call/call.js";
-import { exactUrl, writeJson } from "../call/request.js";
 import { readObject, readWhole, unusableResponse } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { CallSettings, Outcome, ResponseReader } from "../call/types.js";
@@ -8,15 +7,21 @@ import { isIdempotent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
 import { type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkCount, checkHeaders, checkId, isHeaderText, ownProperties } from "../options/arguments.js";
+import { checkCount, checkHeaders, checkId, isHeaderText } from "../options/arguments.js";
 import type { Rules } from "../options/rules.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
-import { checkSpelling, type OptionTable, type RequestRules, validate } from "../options/validate.js";
+import {
+  checkSpelling,
+  type OptionTable,
+  ownProperties,
+  type RequestRules,
+  validate,
+} from "../options/validate.js";
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
-import { invoke, ownOptions } from "./invoke.js";
+import { exactUrl, invoke, ownOptions, writeJson } from "./invoke.js";
 import type {
   EncodedCall,
   EncodedRequest,

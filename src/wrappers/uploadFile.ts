@@ -2,7 +2,6 @@
 
 import { disk } from "#platform";
 import { makeCall } from "../call/call.js";
-import { pathOf, prepare } from "../call/request.js";
 import { readDatasetFile, readObject, unusableResponse } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
@@ -13,10 +12,11 @@ import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
 import { requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkCallback, checkFlag, isHeaderText, ownProperties } from "../options/arguments.js";
+import { checkCallback, checkFlag, isHeaderText } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
-import type { OptionTable } from "../options/validate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { memberOf, notify } from "../values.js";
+import { pathOf, prepare } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 const uploadOptionTable: OptionTable<UploadOptions> = {

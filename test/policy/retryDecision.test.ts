@@ -4,7 +4,7 @@ import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import type { OperationId, StatusError } from "../../src/index.js";
 import { isRetrySafe, kindOf } from "../../src/policy/retry.js";
-import type { FailureReason, Phase } from "../../src/transport/transport.js";
+import type { Phase, TransportFailure } from "../../src/transport/exchange.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -215,7 +215,7 @@ describe("a request without a whole answer", () => {
   });
 });
 
-function eventOf(phase: Phase, reason: FailureReason, code: string): string | undefined {
+function eventOf(phase: Phase, reason: TransportFailure["reason"], code: string): string | undefined {
   return networkFailure(transportFailure({ phase, reason, code, seen: true }), []).events[0];
 }
 

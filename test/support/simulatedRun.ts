@@ -3,7 +3,7 @@
 import type { RetryEvent } from "../../src/errors/codes.js";
 import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
-import { Pace, type Rate } from "../../src/policy/rate.js";
+import { Pace } from "../../src/policy/rate.js";
 import type { RetryState } from "../../src/policy/retry.js";
 import { type Clock, Lane, Schedule } from "../../src/policy/schedule.js";
 import { LimitSearch } from "../../src/policy/search.js";
@@ -67,7 +67,7 @@ export function numbersFrom(seed: number): () => number {
 export interface Simulation {
   readonly rows: number;
   readonly concurrency: number | { readonly max: number };
-  readonly rate?: Rate;
+  readonly rate?: ConstructorParameters<typeof Pace>[0];
   readonly service: Service;
   readonly random: () => number;
   readonly bytesOf?: (row: number) => number;
@@ -173,5 +173,5 @@ function lose(lane: Lane, told: Told): Promise<void> {
 function retry(lane: Lane, failure: Failure, told: Told): Promise<void> {
   const timeLeftMs = Number.POSITIVE_INFINITY;
   const { waitMs = 0 } = lane.decide(failure, { ...usual, ...told, timeLeftMs });
-  return lane.wait(waitMs, { during: (promise) => promise, end: () => {} });
+  return lane.wait(waitMs, { during: (promise) => promise });
 }

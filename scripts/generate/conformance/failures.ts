@@ -4,15 +4,19 @@ import { readDatasetFile, readObject, readRerank } from "../../../src/call/respo
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
-import type { Exchange, TransportResponse } from "../../../src/transport/exchange.js";
-import type { FailureReason, Phase, TransportFailure } from "../../../src/transport/transport.js";
+import type {
+  Exchange,
+  Phase,
+  TransportFailure,
+  TransportResponse,
+} from "../../../src/transport/exchange.js";
 import type { OperationShape } from "../operations.js";
 import type { RetryRow } from "./rows.js";
 
 /** How the transport tells of a fault of the network; `seen` is whether the server saw a request. */
 export interface Fault {
   readonly phase: Phase;
-  readonly reason?: FailureReason;
+  readonly reason?: TransportFailure["reason"];
   readonly code?: string;
   readonly status?: number;
   readonly seen: boolean;

@@ -1,7 +1,7 @@
 // parameters.json: every figure of the rules, read from the code that decides by them.
 
+import { timesOf } from "../../../src/call/call.js";
 import { networkFailure } from "../../../src/call/noResponse.js";
-import { timesOf } from "../../../src/call/request.js";
 import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
 import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";

@@ -4,9 +4,8 @@ import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
-import { type Exchange, TransportResponse } from "../exchange.js";
+import { type Body, type Exchange, isForm, type TransportRequest, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
-import { type Body, isForm, type TransportRequest } from "../transport.js";
 import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
 

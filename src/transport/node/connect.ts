@@ -3,9 +3,8 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import type { Exchange } from "../exchange.js";
+import { type Exchange, networkCode, type TransportFailure, type TransportRequest } from "../exchange.js";
 import { isLate } from "../time.js";
-import { type FailureReason, networkCode, type TransportRequest } from "../transport.js";
 import { addressesTried, type EndOfAddress, refusedByProxy, textOf } from "./networkErrors.js";
 import { connectOptions, eventLoopUtilization, hearErrors, onAddressFound, watchSockets } from "./quirks.js";
 
@@ -122,7 +121,10 @@ export class Connecting {
 }
 
 /** Why a request could not even begin: an agent that cannot connect may throw at once. */
-export function notBegun(cause: unknown, protocol: string): { text: string; reason: FailureReason } {
+export function notBegun(
+  cause: unknown,
+  protocol: string,
+): { text: string; reason: TransportFailure["reason"] } {
   const text = textOf(cause);
   return refusedAgents.has(networkCode(cause))
     ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }

@@ -1,7 +1,9 @@
 // What the errors of the network, of TLS and of proxies mean, and what to do about them.
+import type { RetryEvent, StatusCode } from "../../errors/codes.js";
+import type { Failure } from "../../errors/failure.js";
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor } from "../../values.js";
-import { networkCode, type TransportFailure, type Unconnected } from "../transport.js";
+import { networkCode, type TransportFailure } from "../exchange.js";
 
 /**
  * An error's message; never throws. If every address of a name failed, the error has an error for each and no message.
@@ -130,8 +132,8 @@ const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
 
-/** Why no connection was established, and what to do if a retry does not help. */
-export function unconnected(failure: TransportFailure): Unconnected {
+/** Why no connection was established: an event of the decision table; and what to do if a retry does not help. */
+export function unconnected(failure: TransportFailure): ReturnType<typeof refusedBy> & Pick<Failure, "hint"> {
   const { reason, status, advice } = failure;
   if (reason === "proxy") return { ...refusedBy(status), hint: advice };
   // Every member is set, because a missing one would be read from a polluted prototype.
@@ -144,7 +146,7 @@ export function unconnected(failure: TransportFailure): Unconnected {
 }
 
 // A proxy that fails (5xx) counts as a network failure. A tunnel that a proxy rejects would be rejected again.
-function refusedBy(status = 0): Pick<Unconnected, "event" | "code"> {
+function refusedBy(status = 0): { event: RetryEvent | undefined; code: StatusCode | undefined } {
   if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
   return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
 }

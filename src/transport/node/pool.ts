@@ -3,8 +3,8 @@ import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
+import type { TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
-import type { TransportRequest } from "../transport.js";
 import { idleSockets, requestOptions, withoutIdle } from "./quirks.js";
 
 export interface PoolOptions {

@@ -1,6 +1,6 @@
 // Which proxy a request goes through: the proxy of the option `proxy`, or of environment variables, which are read as
 // curl reads them.
-import type { TransportFailure } from "../transport.js";
+import type { TransportFailure } from "../exchange.js";
 
 /** The proxy for an address, according to the option `proxy`; undefined for none. @throws TransportFailure */
 export function proxyFor(url: URL, proxy: string): URL | undefined {

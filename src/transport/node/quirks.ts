@@ -5,8 +5,8 @@ import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { DispatcherLike } from "../../options/types.js";
 import { isLoopback, memberOf } from "../../values.js";
+import { networkCode, type TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
-import { networkCode, type TransportRequest } from "../transport.js";
 
 /**
  * How many turns Node may need to confirm a write. Over TLS it does so at the end of a turn in which the response may

@@ -1,8 +1,15 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
-import { answeredEarly, Exchange, type SeenDetails } from "../exchange.js";
+import {
+  answeredEarly,
+  Exchange,
+  networkCode,
+  type Phase,
+  type SeenDetails,
+  sourceFailed,
+  type TransportRequest,
+} from "../exchange.js";
 import { nextTurn } from "../time.js";
-import { networkCode, type Phase, sourceFailed, type TransportRequest } from "../transport.js";
 import { cutShort, DecodedResponse, RequestBody } from "./body.js";
 import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
