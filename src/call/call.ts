@@ -11,7 +11,6 @@ import { type Decision, decideRetry, isRetrySafe, nothingSent, worse } from "../
 import { redactorOf, redactValues } from "../redact/redact.js";
 import {
   type Exchange,
-  isForm,
   isTransportFailure,
   type TransportRequest,
   type TransportResponse,
@@ -137,7 +136,6 @@ function needsOtherSocket({ reusedSocket, httpStatus }: Failure): boolean {
 
 function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Decision {
   const { client, settings, request, deadline, attempts } = call;
-  const { body } = request;
   const state = {
     operation: request.operation,
     idempotent: settings.idempotent,
@@ -145,7 +143,7 @@ function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Deci
     maxRetries: settings.maxRetries,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
     budget,
-    replayable: !isForm(body) || body.part.file.replayable,
+    replayable: request.file?.replayable ?? true,
     freshKey:
       typeof client.apiKey === "function" &&
       attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
@@ -194,7 +192,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
       if (found instanceof Failure) return found;
       run.key = found ?? "";
       if (!run.keys.includes(run.key)) run.keys.push(run.key);
-      if (isForm(request.body)) await deadline.during(request.body.part.file.check());
+      if (request.file) await deadline.during(request.file.check());
       const loading = transport.ready?.(request.url);
       if (loading) await deadline.during(loading);
     }
@@ -333,20 +331,13 @@ function callError<T>(
 }
 
 /** The deadline and attempt timeout of a call: those of the options, else the operation's defaults. */
-export function timesOf<T>(
-  request: PreparedRequest<T>,
+export function timesOf(
+  request: Pick<PreparedRequest<unknown>, "operation">,
   settings: CallSettings,
 ): { timeoutMs: number; attemptTimeoutMs: number } {
-  const { idempotent, maxRetries, timeoutMs = defaultTimeoutMs(request) } = settings;
+  const { idempotent, maxRetries } = settings;
+  const { timeoutMs = operations[request.operation as OperationId].timeoutMs } = settings;
   const retried = isRetrySafe(request.operation, idempotent) && maxRetries > 0;
   // The first attempt gets half of the time, which leaves the other half for a retry.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
-}
-
-// Adds the time that the file takes at the slowest rate to allow for; a file of unknown size counts as the largest.
-function defaultTimeoutMs<T>({ operation, body }: PreparedRequest<T>): number {
-  const { timeoutMs, bytesPerSecond } = operations[operation as OperationId];
-  if (bytesPerSecond === undefined || !isForm(body)) return timeoutMs;
-  const { file, maxFileBytes } = body.part;
-  return timeoutMs + ((file.size ?? maxFileBytes) * 1000) / bytesPerSecond;
 }

@@ -1,6 +1,6 @@
 import { executedBecause, type ResponseHeaders } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import type { DatasetFile, RerankResponse } from "../generated/types.js";
+import type { RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfAnswer, executedAfter, header, retryAfterMs } from "../policy/retry.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
@@ -165,9 +165,4 @@ function lackIn(data: readonly unknown[], named = (_: number) => ""): string | u
       return `data[${position}].relevance_score${named(index as number)}`;
   }
   return undefined;
-}
-
-/** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Other fields may be any. */
-export function readDatasetFile(response: object): DatasetFile | Failure {
-  return typeof memberOf(response, "id") === "string" ? (response as DatasetFile) : incomplete("id");
 }

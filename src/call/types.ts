@@ -1,6 +1,7 @@
 // The types of a call, from its specification to its outcome.
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
+import type { FileSource } from "../files/fileSource.js";
 import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
@@ -17,14 +18,7 @@ export interface CallSpec<T> {
   readonly operation: OperationId;
   /** The ids in its path, under the contract's names for them, without the account; undefined if the path has none. */
   readonly ids: Readonly<Record<string, unknown>> | undefined;
-  /** What is encoded already: the query with its "?", extra headers, and the body if it was given as JSON text. */
-  readonly encoded:
-    | {
-        readonly query: string;
-        readonly headers: Readonly<Record<string, string>>;
-        readonly json: string | undefined;
-      }
-    | undefined;
+  /** What is to be written as JSON; undefined for a request without a body. */
   readonly body: object | undefined;
   readonly read: ResponseReader<T>;
 }
@@ -38,6 +32,8 @@ export interface PreparedRequest<T> {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: Body;
+  /** The file in the body; undefined when there is none. */
+  readonly file: FileSource | undefined;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;

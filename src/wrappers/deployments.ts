@@ -35,7 +35,7 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
         const ids = { deployment_id: checkId(deploymentId, what) };
         const body = { replicaCount };
         validate(body, requests.scaleDeployment.body, "body");
-        return { operation: "scaleDeployment", ids, encoded: undefined, body, read: readNothing };
+        return { operation: "scaleDeployment", ids, body, read: readNothing };
       }),
     );
   }

@@ -6,7 +6,6 @@ import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
 import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
-import type { Multipart } from "../files/multipart.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
@@ -38,21 +37,21 @@ export function invoke<T>(
 /** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare<T>(
   settings: CallSettings,
-  { operation, ids: given, encoded, body, read }: CallSpec<T>,
+  { operation, ids: given, body, read }: CallSpec<T>,
 ): PreparedRequest<T> {
   const { method, path, maxResponseBytes } = operations[operation];
   const ids: Record<string, string> = {};
   const target = given ? pathOf(operation, given, settings, ids) : path;
   const { contentType }: RequestRules = requests[operation];
-  const form = contentType === "multipart/form-data" ? (body as Multipart) : undefined;
   return {
     operation,
     ids,
     method,
-    url: exactUrl(settings.client.baseUrl + target + (encoded?.query ?? "")),
-    headers: encoded?.headers,
-    body: form ?? encoded?.json ?? (body === undefined ? undefined : writeJson(body)),
-    contentType: form?.contentType ?? (body === undefined ? undefined : contentType),
+    url: exactUrl(settings.client.baseUrl + target),
+    headers: undefined,
+    body: body && writeJson(body),
+    file: undefined,
+    contentType: body && contentType,
     maxResponseBytes,
     read,
     content: body,

@@ -36,7 +36,6 @@ export function createReinforcementFineTuningJobs(
       invoke(client, "resumeReinforcementFineTuningJob", ownOptions(options), () => ({
         operation: "resumeReinforcementFineTuningJob",
         ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
-        encoded: undefined,
         body: {},
         read: readJob,
       })),

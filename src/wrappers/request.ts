@@ -21,7 +21,7 @@ import {
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
-import { exactUrl, invoke, ownOptions, writeJson } from "./invoke.js";
+import { exactUrl, ownOptions, prepare, writeJson } from "./invoke.js";
 import type {
   EncodedCall,
   EncodedRequest,
@@ -62,21 +62,18 @@ export async function callOperation<T>(
     const { uploadFile } = await import("./uploadFile.js");
     return uploadFile(client, input, ownProperties(options, "options")) as Promise<Outcome<T>>;
   }
-  return invoke(client, operation, ownOptions(options), () => {
-    const row: OperationRow = operations[operation];
-    const { query, headers } = checkParameters(rules, parameters);
-    return {
-      operation,
-      ids: input.ids,
-      encoded: {
-        query: encodeQuery(query),
-        headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
-        json,
-      },
-      body: checkBody(rules, body),
-      read: readerFor(row) as ResponseReader<T>,
-    };
-  });
+  const settings = callSettings(client, ownOptions(options), operation);
+  const row: OperationRow = operations[operation];
+  const { query, headers } = checkParameters(rules, parameters);
+  const read = readerFor(row) as ResponseReader<T>;
+  const prepared = prepare(settings, { operation, ids: input.ids, body: checkBody(rules, body), read });
+  const request = {
+    ...prepared,
+    url: exactUrl(prepared.url.href + encodeQuery(query)),
+    headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
+    body: json ?? prepared.body,
+  };
+  return makeCall(request, settings);
 }
 
 function checkParameters({ query, headers }: RequestRules, given: object | undefined) {
@@ -179,6 +176,7 @@ function make<T>(
     url: urlBelow(settings.client.baseUrl, request.target),
     headers: undefined,
     body,
+    file: undefined,
     contentType,
     maxResponseBytes,
     read,

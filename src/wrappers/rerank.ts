@@ -50,7 +50,7 @@ export function createRerank(client: ClientConfig): Rerank {
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
       const whole = withModel(body, settings.client.rerankModel);
-      return { operation: "rerankDocuments", ids: undefined, encoded: undefined, body: whole, read };
+      return { operation: "rerankDocuments", ids: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));

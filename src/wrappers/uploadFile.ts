@@ -2,7 +2,7 @@
 
 import { disk } from "#platform";
 import { makeCall } from "../call/call.js";
-import { readDatasetFile, readObject, unusableResponse } from "../call/response.js";
+import { incomplete, readObject, unusableResponse } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
 import { Failure } from "../errors/failure.js";
@@ -10,7 +10,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { requests } from "../generated/contract.js";
+import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag, isHeaderText } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
@@ -50,15 +50,29 @@ export async function uploadFile(
     const progress = progressOf(checkSize(source, maxFileBytes), own.onProgress);
     const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
-    const body = new Multipart(name, type, part);
+    const form = new Multipart(name, type, part);
     const read = readObject((value) => {
       const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
-    return await makeCall(prepare(settings, { operation, ids, encoded: undefined, body, read }), settings);
+    const prepared = prepare(settings, { operation, ids, body: undefined, read });
+    const request = { ...prepared, file: source, body: form, contentType: form.contentType };
+    const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(operation, source.size ?? maxFileBytes);
+    return await makeCall(request, { ...settings, timeoutMs });
   } finally {
     await source.close().catch(() => {});
   }
+}
+
+// Adds the time that the file takes at the slowest rate to allow for; a file of unknown size counts as the largest.
+function defaultTimeoutMs(operation: OperationId, bytes: number): number {
+  const { timeoutMs, bytesPerSecond }: OperationRow = operations[operation];
+  return bytesPerSecond === undefined ? timeoutMs : timeoutMs + (bytes * 1000) / bytesPerSecond;
+}
+
+/** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Other fields may be any. */
+export function readDatasetFile(response: object): DatasetFile | Failure {
+  return typeof memberOf(response, "id") === "string" ? (response as DatasetFile) : incomplete("id");
 }
 
 function progressOf(size: number | undefined, onProgress: UploadOptions["onProgress"]) {

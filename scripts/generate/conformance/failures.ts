@@ -1,6 +1,6 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
 import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
-import { readDatasetFile, readObject, readRerank } from "../../../src/call/response.js";
+import { readObject, readRerank } from "../../../src/call/response.js";
 import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
@@ -10,6 +10,7 @@ import type {
   TransportFailure,
   TransportResponse,
 } from "../../../src/transport/exchange.js";
+import { readDatasetFile } from "../../../src/wrappers/uploadFile.js";
 import type { OperationShape } from "../operations.js";
 import type { RetryRow } from "./rows.js";
 
