@@ -19,6 +19,8 @@ import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import type { Transport } from "./transport/exchange.js";
+import type { Deadline } from "./transport/time.js";
+import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
@@ -144,7 +146,7 @@ function transportOf(options: ClientOptions): Transport {
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// No `...rest` here: it would inherit from a polluted Object.prototype. `ownProperties` checked most values.
+// A copy without a prototype: a polluted Object.prototype sets no option. `ownProperties` checked most values.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,
@@ -152,26 +154,20 @@ function givenSettings(
 ): GivenSettings {
   const { baseUrl, apiKey, accountId } = options;
   const { connectTimeoutMs = defaultConnectTimeoutMs } = options;
-  const allowInsecureHttp = options.allowInsecureHttp === true;
-  return {
-    baseUrl: checkIfGiven((value, what) => checkAddress(value, what, allowInsecureHttp), baseUrl, "baseUrl"),
+  const isInsecureAllowed = options.allowInsecureHttp === true;
+  return Object.assign(new WithoutPrototype(), options, {
+    baseUrl: checkIfGiven((value, what) => checkAddress(value, what, isInsecureAllowed), baseUrl, "baseUrl"),
     apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkKey, apiKey, "apiKey"),
     accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
     rerankModel: checkModel(options.rerankModel, "rerankModel"),
-    allowInsecureHttp,
     userAgent: userAgentOf(options.userAgent),
     connectTimeoutMs,
     transport,
     budget,
-    calls: new Set(),
-    timeoutMs: options.timeoutMs,
-    attemptTimeoutMs: options.attemptTimeoutMs,
-    maxRetries: options.maxRetries,
+    calls: new Set<Deadline>(),
     headers: (options.headers ?? {}) as ClientSettings["headers"],
-    onAttempt: options.onAttempt,
     log: givenLog(options),
-    logBodies: options.logBodies === true,
-  };
+  });
 }
 
 function givenLog({ logger, logLevel, logBodies }: ClientOptions): Log | false | undefined {

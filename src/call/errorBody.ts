@@ -1,28 +1,30 @@
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
+import type { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
 import { milliseconds } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 
-/** What the body of an error response reports, in any of the known shapes. */
-export interface ErrorBody {
-  /** The service's code that the body names; undefined when it names none. */
-  readonly code: StatusCode | undefined;
-  /** The body's message for people; undefined when it has none. */
-  readonly message: string | undefined;
-  /** The wait that the body asks for, in milliseconds; undefined when it asks for none. */
-  readonly retryAfterMs: number | undefined;
-  /** The body to keep: parsed when it is JSON of up to 4 KiB, else the first 4 KiB of its text. */
-  readonly body: unknown;
-}
-
 const keptCharacters = 4096;
 
 // Every member is set: a missing one would be read from a polluted Object.prototype.
-const nothing: ErrorBody = { code: undefined, message: undefined, retryAfterMs: undefined, body: undefined };
+const nothing: ReturnType<typeof readErrorBody> = {
+  code: undefined,
+  message: undefined,
+  retryAfterMs: undefined,
+  body: undefined,
+};
 
-/** Reads an error body of unknown shape: own properties only, each type-checked. Never throws. */
-export function readErrorBody(text: string, httpStatus: number, redact: Redact): ErrorBody {
+/**
+ * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
+ * @returns What the body says for a {@link Failure}; its `body` is what to keep: parsed when it is JSON of up to 4 KiB,
+ * else the first 4 KiB of its text
+ */
+export function readErrorBody(
+  text: string,
+  httpStatus: number,
+  redact: Redact,
+): { code: StatusCode | undefined; message: string | undefined } & Pick<Failure, "retryAfterMs" | "body"> {
   const trimmed = text.trim();
   if (trimmed === "") return nothing;
   const parsed = parseJson(trimmed);

@@ -3,18 +3,12 @@ import type { OperationName } from "../errors/codes.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
-import {
-  type ApiKey,
-  type CallOptions,
-  type ClientOptions,
-  type LogLevel,
-  logLevels,
-} from "../options/types.js";
+import { type CallOptions, type ClientOptions, type LogLevel, logLevels } from "../options/types.js";
 import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
-import { notify } from "../values.js";
+import { notify, WithoutPrototype } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
@@ -46,26 +40,18 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
   };
 }
 
-type FromEnvironment = "baseUrl" | "apiKey" | "accountId" | "rerankModel" | "log";
-
 /** The settings from a client's options; undefined where the environment may supply the value. */
-export interface GivenSettings extends Omit<ClientSettings, FromEnvironment> {
-  readonly baseUrl: string | undefined;
-  readonly apiKey: ApiKey | undefined;
-  readonly accountId: string | undefined;
-  readonly rerankModel: string | undefined;
-  readonly log: Log | false | undefined;
-  readonly logBodies: boolean;
-  readonly allowInsecureHttp: boolean;
-}
+export type GivenSettings = Omit<ClientSettings, "baseUrl" | "apiKey"> &
+  Pick<ClientOptions, "baseUrl" | "apiKey" | "allowInsecureHttp" | "logBodies">;
 
+// The environment variables from which settings are read, by the settings.
 const variables = {
   baseUrl: "TUNERANK_BASE_URL",
   apiKey: "TUNERANK_API_KEY",
   accountId: "TUNERANK_ACCOUNT_ID",
   rerankModel: "TUNERANK_RERANK_MODEL",
   log: "TUNERANK_LOG",
-} as const satisfies Readonly<Record<FromEnvironment, string>>;
+} as const;
 
 /** A client's settings: the environment is read at the first call, so that a program can be built without it. */
 export class ClientConfig {
@@ -89,7 +75,7 @@ export class ClientConfig {
   settle(needsAccount: boolean): ClientSettings {
     const settled = this.#settled;
     if (settled !== undefined && !(needsAccount && settled.accountId === undefined)) return settled;
-    this.#settled = withEnvironment({ ...this.#given, ...settled }, needsAccount);
+    this.#settled = withEnvironment(settled ?? this.#given, needsAccount);
     return this.#settled;
   }
 }
@@ -122,21 +108,21 @@ export const checkKey: Check<string> = seen(checkApiKey, unseen);
 function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
   const baseUrl =
     given.baseUrl ??
-    readOption("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp));
+    readOption("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp === true));
   const apiKey = given.apiKey ?? readOption("apiKey", checkKey);
   const accountId = given.accountId ?? readOption("accountId", checkAccountId, needsAccount);
   const rerankModel = given.rerankModel ?? readOption("rerankModel", checkModel, false);
   if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
-  const { logBodies } = given;
-  const log = given.log ?? readOption("log", (text, name) => logNamed(text, name, logBodies), false);
-  return { ...given, baseUrl, apiKey, accountId, rerankModel, log };
+  const log = given.log ?? readOption("log", (text, name) => logNamed(text, name, given.logBodies), false);
+  // Without a prototype, as what was given: a polluted Object.prototype sets nothing.
+  return Object.assign(new WithoutPrototype(), given, { baseUrl, apiKey, accountId, rerankModel, log });
 }
 
 // An empty variable counts as unset.
 function readOption<T>(
-  option: FromEnvironment,
+  option: keyof typeof variables,
   check: (value: string, name: string) => T,
   isNeeded = true,
 ): T | undefined {
@@ -145,8 +131,8 @@ function readOption<T>(
   return value ? check(value, variable) : undefined;
 }
 
-function missing(found: Readonly<Partial<Record<FromEnvironment, unknown>>>): Error {
-  const options = (Object.keys(found) as FromEnvironment[]).filter((option) => found[option] === undefined);
+function missing(found: Readonly<Record<"baseUrl" | "apiKey" | "accountId", unknown>>): Error {
+  const options = (Object.keys(found) as (keyof typeof found)[]).filter((name) => found[name] === undefined);
   const named = options.map((option) => variables[option]);
   const listed = (names: readonly string[]) => names.join(", ").replace(/, (\w+)$/, " and $1");
   const [are, them] = options.length === 1 ? ["is", "it"] : ["are", "them"];
@@ -161,7 +147,7 @@ const methods = logLevels.slice(1) as Exclude<LogLevel, "off">[];
 let hasWarned = false;
 
 // An invalid TUNERANK_LOG only warns: whoever sets it wants to see calls, not to make them fail.
-function logNamed(text: string, variable: string, logBodies: boolean): Log | false {
+function logNamed(text: string, variable: string, logBodies: ClientOptions["logBodies"]): Log | false {
   try {
     return logOf({ logBodies }, text.trim().toLowerCase() || "off", variable);
   } catch (error) {

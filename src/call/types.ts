@@ -3,7 +3,7 @@ import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { FileSource } from "../files/fileSource.js";
 import type { OperationId } from "../generated/contract.js";
-import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions } from "../options/types.js";
+import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import type { Redact } from "../redact/redact.js";
@@ -43,7 +43,13 @@ export interface PreparedRequest<T> {
 }
 
 /** A client's settings: its connection to the service, and the defaults of its calls. */
-export interface ClientSettings {
+export interface ClientSettings
+  extends Readonly<
+    Pick<
+      ClientOptions,
+      "accountId" | "rerankModel" | "timeoutMs" | "attemptTimeoutMs" | "maxRetries" | "onAttempt"
+    >
+  > {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly userAgent: string;
@@ -55,13 +61,7 @@ export interface ClientSettings {
   readonly calls: Set<Deadline>;
   /** Writes a log line for each attempt; false if the options turn logging off. */
   readonly log: Log | false | undefined;
-  readonly accountId: string | undefined;
-  readonly rerankModel: string | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
-  readonly maxRetries: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
 }
 
 /** The options of one call, checked and joined with its client's. */

@@ -2,6 +2,7 @@
 // the deadline of a call.
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
+import type { Exchange } from "./exchange.js";
 
 // Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
@@ -103,19 +104,12 @@ export function after(ms: number, run: () => void): () => void {
 /** Why a call ended before its response. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
-/** What a call is doing now, such as a request or a wait, and how to abort it. */
-interface Abortable {
-  /** A number that changes whenever data arrives; undefined if no data can arrive. */
-  readonly arrived?: number | undefined;
-  abort(reason: "aborted" | "attempt-timeout"): void;
-}
-
 /** A call's deadline: one timer for it and the attempt timeouts, and the caller's signal; `dispose` releases both. */
 export class Deadline {
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
-  /** The request or the wait to abort when time runs out. */
-  running: Abortable | undefined;
+  /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */
+  running: (Pick<Exchange, "abort"> & Partial<Pick<Exchange, "arrived">>) | undefined;
   readonly #attemptTimeoutMs: number;
   readonly #endsAt: number;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
@@ -188,7 +182,7 @@ export class Deadline {
   }
 
   // If the call has already ended, `running` is aborted at once.
-  #run(running: Abortable): void {
+  #run(running: NonNullable<Deadline["running"]>): void {
     this.running = running;
     if (this.ended) running.abort("aborted");
   }
