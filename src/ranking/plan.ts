@@ -39,7 +39,7 @@ export function planItems<T>(
   kept.length = isFirstKept ? first.count : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
-    return fingerprintOf(hash, body);
+    return callFingerprint(hash, body);
   };
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
@@ -244,7 +244,7 @@ function placesOf(
 }
 
 /** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */
-function fingerprintOf(texts: TextHash, body: Omit<RerankRequest, "documents">): string {
+function callFingerprint(texts: TextHash, body: Omit<RerankRequest, "documents">): string {
   const { query, ...others } = body;
   const given = Object.entries(others).filter(([, value]) => value !== undefined);
   const sorted = JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
