@@ -4,6 +4,7 @@ import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
 import { Limiter, lowerToOpen, outOfFiles, pauseAskedBy } from "../policy/limiter.js";
+import type { Pace } from "../policy/rate.js";
 import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.js";
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
@@ -17,6 +18,9 @@ import type { RunSettings } from "./options.js";
 /** What all calls ({@link RunLane}) of one bulk run share. */
 export interface RunParts {
   readonly schedule: Schedule;
+  readonly pace: Pace;
+  /** How many of the attempts were retries. */
+  retries: number;
   /**
    * Ends the calls of a custom client, which is not from this package. This package's clients do not listen to the
    * signal: {@link RunLane.abort} ends their calls.
@@ -38,6 +42,8 @@ export class RunLane extends Lane {
   isTooMany = false;
   readonly #run: RunParts;
   #isAborted = false;
+  #hasBegun = false;
+  #isCounted = false;
   #time: Pick<Deadline, "end"> | undefined;
 
   constructor(run: RunParts, bytes: number) {
@@ -46,7 +52,25 @@ export class RunLane extends Lane {
     this.#run = run;
   }
 
+  override begin(now: number): void {
+    if (this.#hasBegun) this.#run.retries += 1;
+    this.#hasBegun = true;
+    super.begin(now);
+    this.#isCounted = true;
+  }
+
+  override answered(): void {
+    this.#uncount();
+    super.answered();
+  }
+
+  override failed(): void {
+    this.#uncount();
+    super.failed();
+  }
+
   override decide(failure: Failure, state: RetryState): Decision {
+    this.#uncount();
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
@@ -57,6 +81,12 @@ export class RunLane extends Lane {
     const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
     this.isTooMany = isLowered && state.retries === 0;
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
+  }
+
+  // The tokens of an attempt that is over are no longer in flight.
+  #uncount(): void {
+    if (this.#isCounted) this.#run.pace.ended(this.estimated);
+    this.#isCounted = false;
   }
 
   override begun(time: Pick<Deadline, "end">): void {

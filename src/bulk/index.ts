@@ -6,6 +6,7 @@
 import type { Client } from "../client.js";
 import { Source } from "./intake.js";
 import {
+  type RerankAllCounts,
   type RerankAllOptions,
   type RerankAllRequest,
   type RerankAllResult,
@@ -17,6 +18,7 @@ import { Run } from "./run.js";
 export { checkRanking, type RankedRequest } from "../ranking/check.js";
 export type {
   RerankAllAttempt,
+  RerankAllCounts,
   RerankAllError,
   RerankAllOptions,
   RerankAllRequest,
@@ -40,7 +42,7 @@ export type {
  * @param options The number of requests in flight, the order of the results, and the deadlines.
  * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
  * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service rejects the key,
- * `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, `DEADLINE_EXCEEDED` when
+ * `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or `maxRequests` or `maxTokens` is reached, `DEADLINE_EXCEEDED` when
  * `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when the client has no key or address.
  * An error that the source throws is rethrown unchanged, after the results of the requests that were read before it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.
@@ -64,6 +66,10 @@ class Results<Id> implements AsyncIterableIterator<RerankAllResult<Id>, undefine
 
   constructor(run: Run<Id>) {
     this.#run = run;
+  }
+
+  get counts(): RerankAllCounts {
+    return this.#run.counts;
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {

@@ -1,9 +1,17 @@
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import { checkCallback, checkDuration, checkFlag, checkHeaders, checkInteger } from "../options/arguments.js";
+import {
+  checkCallback,
+  checkCount,
+  checkDuration,
+  checkFlag,
+  checkHeaders,
+  checkInteger,
+} from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
+import type { Rate, SendLimits } from "../policy/rate.js";
 import { attemptPolicy } from "../policy/retry.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
@@ -43,6 +51,8 @@ type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Nam
 export interface RerankAllResults<Id = string>
   extends AsyncIterableIterator<RerankAllResult<Id>>,
     AsyncDispose {
+  /** What the run has done so far: a new object at each read, during the run and after its end. */
+  readonly counts: RerankAllCounts;
   /** The next result. Concurrent calls of `next` each receive a different result. */
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /** Ends the run: aborts the requests in flight and closes the source. Leaving a `for await` loop calls it. */
@@ -55,12 +65,24 @@ export interface RerankAllResults<Id = string>
   throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
 }
 
-/** The error of a bulk run that ended before all its requests were done. */
-export interface RerankAllError<Id = string> extends StatusError {
-  /** How many requests had a result when the run ended. */
+/** What a bulk run has done. */
+export interface RerankAllCounts {
+  /** How many requests have a result. */
   readonly done: number;
+  /** How many HTTP requests were made, retries included. A request that is invalid is not sent, and is none. */
+  readonly requests: number;
+  /** How many of the HTTP requests were retries. */
+  readonly retries: number;
+  /** The tokens of all responses, as their `usage` counts them: `total_tokens`, else `prompt_tokens`. */
+  readonly tokens: number;
+}
+
+/** The error of a bulk run that ended before all its requests were done, and what the run did until then. */
+export interface RerankAllError<Id = string> extends StatusError, RerankAllCounts {
   /** The ids of the requests that were read from the source and have no result. The rest of the source was not read. */
   readonly notDone: readonly Id[];
+  /** The option that ended the run, if one of these limits did. */
+  readonly limit?: "maxRequests" | "maxTokens" | undefined;
 }
 
 /** The argument of {@link RerankAllOptions.onAttempt}: one attempt of a bulk run. */
@@ -112,6 +134,19 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   /** Milliseconds after which the whole run ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
   totalTimeoutMs?: number | undefined;
   /**
+   * The most HTTP requests of the whole run, retries included: at least 1. The run then ends with `RESOURCE_EXHAUSTED`
+   * and `limit`, after the results of the requests in flight, unless nothing is left.
+   * @default no limit
+   */
+  maxRequests?: number | undefined;
+  /**
+   * The most tokens of the whole run, as the responses' `usage` counts them: at least 1. The run ends as with
+   * `maxRequests` once they are reached. Requests in flight, and responses without `usage`, count as an estimate from
+   * their bytes, so the number may be exceeded a little. Requests that fail count nothing.
+   * @default no limit
+   */
+  maxTokens?: number | undefined;
+  /**
    * The longest `Retry-After`, in milliseconds, for which the whole run pauses: at least 0. With 0 the run never
    * pauses, with `Infinity` it always does. A longer `Retry-After` ends the run with `RESOURCE_EXHAUSTED` and
    * `retryAfterMs`, after the results of the requests in flight.
@@ -131,6 +166,8 @@ const names: OptionTable<RerankAllOptions> = {
   timeoutMs: checkDuration,
   attemptTimeoutMs: checkDuration,
   totalTimeoutMs: checkDuration,
+  maxRequests: checkCount,
+  maxTokens: checkCount,
   maxPauseMs: 1,
   headers: checkHeaders,
   signal: checkSignal,
@@ -144,7 +181,8 @@ const mostAtOnce = 256;
 /** @internal The checked options of a run, with defaults filled in. */
 export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
   readonly concurrency: number | { readonly max: number };
-  readonly rate: RerankAllOptions["rate"];
+  readonly rate: Rate | undefined;
+  readonly limits: SendLimits;
   readonly ordered: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -161,6 +199,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   return {
     concurrency: concurrencyOf(own.concurrency),
     rate: rateOf(own.rate),
+    limits: { maxRequests: own.maxRequests, maxTokens: own.maxTokens },
     ordered: own.ordered === true,
     timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,

@@ -12,7 +12,13 @@ import { memberOf } from "../values.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
-import type { RerankAllError, RerankAllRequest, RerankAllResult, RunSettings } from "./options.js";
+import type {
+  RerankAllCounts,
+  RerankAllError,
+  RerankAllRequest,
+  RerankAllResult,
+  RunSettings,
+} from "./options.js";
 import { errorOfResponse, rankingOf } from "./responses.js";
 
 // How many requests a run keeps for each slot of the concurrency limit: requests in flight, requests that wait for a
@@ -23,9 +29,10 @@ const pendingForEach = 4;
 export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly signal: AbortSignal;
+  readonly pace: Pace;
+  retries = 0;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
-  readonly #pace: Pace | undefined;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
@@ -42,10 +49,10 @@ export class Run<Id> implements RunParts {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { rate, maxPauseMs } = settings;
+    const { rate, limits, maxPauseMs } = settings;
     const limiter = limiterOf(client, settings);
-    const pace = rate && new Pace(rate);
-    this.#pace = pace;
+    const pace = new Pace(rate ?? {}, limits);
+    this.pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
     this.#calls = new Calls(client, settings, limiter);
@@ -75,6 +82,19 @@ export class Run<Id> implements RunParts {
 
   noted(failure: Failure): void {
     this.#ran = worse(this.#ran, failure);
+    // A call that waits for a retry would otherwise wait for a turn that never comes.
+    if (this.#isSpent) this.schedule.close();
+  }
+
+  /** What the run has done so far. */
+  get counts(): RerankAllCounts {
+    const { requests, tokens } = this.pace;
+    return { done: this.#settled, requests, retries: this.retries, tokens };
+  }
+
+  // Whether a limit is reached for good.
+  get #isSpent(): boolean {
+    return this.schedule.inFlight === 0 && this.pace.limit !== undefined;
   }
 
   #start(): void {
@@ -114,9 +134,12 @@ export class Run<Id> implements RunParts {
 
   #finish(): void {
     if (this.#state !== "running") return;
-    const { isDry, pending, failed } = this.#intake;
     if (this.#pausedBy === undefined) {
+      // One more request is read, which shows whether the limit leaves anything undone.
+      if (this.#isSpent && this.#intake.pending.size === 0) this.#intake.next(true);
+      const { isDry, pending, failed } = this.#intake;
       if (isDry && pending.size === 0) void this.#stop(failed);
+      else if (this.#isSpent && pending.size > 0) this.#end(endedByLimit(this.pace, this.#progress()));
     } else if (this.schedule.inFlight === 0)
       this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
   }
@@ -129,15 +152,15 @@ export class Run<Id> implements RunParts {
   }
 
   #send(pending: PendingRequest<Id>, now: number): void {
-    const pace = this.#pace?.countsTokens ? this.#pace : undefined;
-    const lane = new RunLane(this, pace ? sizeOf(pending) : 0);
+    const { pace } = this;
+    const lane = new RunLane(this, pace.countsTokens ? sizeOf(pending) : 0);
     pending.call = lane;
     lane.begin(now);
     const call = this.#calls.begin(pending, lane);
     call.then(
       (response) => {
         lane.answered();
-        pace?.counted(tokensOf(response), lane.bytes, lane.estimated);
+        pace.counted(tokensOf(response), lane.bytes, lane.estimated);
         this.#ran = ranWell;
         this.#calls.answered(pending);
         const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
@@ -160,6 +183,7 @@ export class Run<Id> implements RunParts {
 
   #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
     lane.failed();
+    if (lane.isTooMany || (this.#calls.areOwn && error.attempts.length === 0)) this.pace.unsent();
     this.#ran = worse(this.#ran, error);
     if (lane.isTooMany) this.#intake.putBack(pending);
     else if (error.notRetried === "asked-to-wait-too-long") this.#endByPause(error);
@@ -186,7 +210,7 @@ export class Run<Id> implements RunParts {
   #progress(): RunProgress<Id> {
     const notDone = [...this.#intake.pending].map(({ id }) => id);
     const ran = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
-    return { done: this.#settled, notDone, ran };
+    return { counts: this.counts, notDone, ran };
   }
 
   /** Ends the run because its caller aborted it, or because of its deadline. */
@@ -215,7 +239,7 @@ export class Run<Id> implements RunParts {
 
 /** The state of a run when it ended: results, ids without a result, and whether the operations ran. */
 interface RunProgress<Id> {
-  readonly done: number;
+  readonly counts: RerankAllCounts;
   readonly notDone: readonly Id[];
   readonly ran: Ran;
 }
@@ -280,15 +304,32 @@ function endedByHold<Id>(
   return withProgress(text, details, progress);
 }
 
+/** The error of a run that has sent as much as its caller allows. */
+function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError<Id> {
+  const { limit, requests, tokens, isEstimated } = pace;
+  const details = {
+    code: "RESOURCE_EXHAUSTED",
+    codeSource: "client",
+    operation: "rerankDocuments",
+    hint: "Go on with what is not done in another run, or allow more.",
+  } as const;
+  const estimated = isEstimated ? ", and more are estimated where they have none" : "";
+  const text =
+    limit === "maxTokens"
+      ? `The responses of the run count ${tokens} tokens (maxTokens)${estimated}.`
+      : `The run has made ${requests} requests (maxRequests).`;
+  return Object.assign(withProgress(text, details, progress), { limit });
+}
+
 function withProgress<Id>(
   message: string,
   details: Omit<StatusErrorDetails, "executed">,
-  { done, notDone, ran }: RunProgress<Id>,
+  { counts, notDone, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
-  const text = `${message} The run ended with ${done} results handed out and ${notDone.length} requests begun`;
+  const text = `${message} The run ended with ${counts.done} results handed out and ${notDone.length} requests begun`;
   const { executed, executedBecause } = ran;
   const error = new StatusError(text, { ...details, executed, executedBecause });
-  return Object.assign(error, { done, notDone });
+  return Object.assign(error, { ...counts, notDone });
 }
 
 /**

@@ -1,3 +1,15 @@
+/** The rate that the caller declares: the most that may be sent, spread evenly over each minute. */
+export interface Rate {
+  readonly requestsPerMinute?: number | undefined;
+  readonly tokensPerMinute?: number | undefined;
+}
+
+/** The most that a run may send in all. */
+export interface SendLimits {
+  readonly maxRequests?: number | undefined;
+  readonly maxTokens?: number | undefined;
+}
+
 const minuteMs = 60_000;
 // Timers fire late: up to this much of the lost time may be made up for.
 const spareMs = 20;
@@ -7,45 +19,82 @@ const firstBytesPerToken = 4;
 const remembered = 0.98;
 
 /**
- * Spreads attempts evenly over time, by their number and by their tokens; callers pass in the time. The tokens of an
- * attempt in flight are estimated from its bytes and the earlier responses; its own response corrects the estimate.
+ * Spreads the attempts of a run evenly over time, by their number and by their tokens, and counts them; callers pass in
+ * the time. The tokens of an attempt in flight are estimated from its bytes and the earlier responses; its own response
+ * corrects the estimate.
  */
 export class Pace {
+  /** How many attempts have begun, retries included. */
+  requests = 0;
+  /** The tokens that responses report. */
+  tokens = 0;
   readonly #requestMs: number;
   readonly #tokenMs: number;
+  readonly #limits: SendLimits;
+  // The tokens of all responses, estimated where a response reports none, and the estimate for those in flight.
+  #spent = 0;
+  #inFlight = 0;
   #requestAt = 0;
   #tokenAt = 0;
   #tokens = 1;
   #bytes: number = firstBytesPerToken;
 
-  /** @param rate The rate that the caller declares: the most that may be sent in a minute */
-  constructor(rate: { requestsPerMinute?: number | undefined; tokensPerMinute?: number | undefined }) {
-    const { requestsPerMinute, tokensPerMinute } = rate;
+  constructor({ requestsPerMinute, tokensPerMinute }: Rate, limits: SendLimits = {}) {
+    this.#limits = limits;
     this.#requestMs = requestsPerMinute === undefined ? 0 : minuteMs / requestsPerMinute;
     this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
   }
 
-  /** The earliest time for the next attempt. */
+  /** The earliest time for the next attempt; infinite if a limit is reached. */
   get opensAt(): number {
+    if (this.limit !== undefined) return Number.POSITIVE_INFINITY;
     return Math.max(this.#requestAt, this.#tokenAt) - spareMs;
   }
 
-  /** Whether a token rate is declared, so that the bytes of a request matter. */
+  /** Whether tokens are limited, so that the bytes of a request matter. */
   get countsTokens(): boolean {
-    return this.#tokenMs > 0;
+    return this.#tokenMs > 0 || this.#limits.maxTokens !== undefined;
+  }
+
+  /** The limit that is reached, with what is in flight. It may open again when an attempt in flight ends. */
+  get limit(): keyof SendLimits | undefined {
+    const { maxRequests, maxTokens } = this.#limits;
+    if (maxRequests !== undefined && this.requests >= maxRequests) return "maxRequests";
+    if (maxTokens !== undefined && this.#spent + this.#inFlight >= maxTokens) return "maxTokens";
+    return undefined;
+  }
+
+  /** Whether some of the tokens that `maxTokens` limits are only estimated. */
+  get isEstimated(): boolean {
+    return this.#spent > this.tokens;
   }
 
   /** Records that an attempt begins. @returns its estimated tokens */
   began(now: number, bytes: number): number {
     const estimated = (bytes * this.#tokens) / this.#bytes;
+    this.requests += 1;
+    this.#inFlight += estimated;
     this.#requestAt = Math.max(now, this.#requestAt) + this.#requestMs;
     this.#tokenAt = Math.max(now, this.#tokenAt) + estimated * this.#tokenMs;
     return estimated;
   }
 
+  /** Records that an attempt is over. */
+  ended(estimated: number): void {
+    this.#inFlight -= estimated;
+  }
+
+  /** Records that an attempt was not sent after all. */
+  unsent(): void {
+    this.requests -= 1;
+  }
+
   /** Corrects an estimate by the number of tokens that the response reports, if it reports any. */
   counted(tokens: unknown, bytes: number, estimated: number): void {
-    if (typeof tokens !== "number" || !(tokens >= 0)) return;
+    const isReported = typeof tokens === "number" && tokens >= 0;
+    this.#spent += isReported ? tokens : estimated;
+    if (!isReported) return;
+    this.tokens += tokens;
     this.#tokenAt += (tokens - estimated) * this.#tokenMs;
     this.#tokens = this.#tokens * remembered + tokens;
     this.#bytes = this.#bytes * remembered + bytes;
