@@ -205,6 +205,16 @@ function addLimits(command: Command): Command {
       numberOf("--tokens-per-minute"),
     )
     .option(
+      "--max-requests <N>",
+      "The most requests of this run, retries included. The run then ends with exit code 11, and the same command continues it. Default: no limit.",
+      numberOf("--max-requests"),
+    )
+    .option(
+      "--max-tokens <N>",
+      "The most tokens of this run, as the answers count them. The run then ends as with --max-requests. Default: no limit.",
+      numberOf("--max-tokens"),
+    )
+    .option(
       "--total-timeout <TIME>",
       "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
       secondsOf("--total-timeout"),

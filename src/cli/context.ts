@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { StatusError } from "../index.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command receives when it runs. `Options` are the options that only this command has. */
@@ -95,6 +96,31 @@ export function refuseOptions<Name extends string>(
   const name = names.find((each) => options[each] !== undefined);
   const option = name?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   if (option !== undefined) throw new UsageError(`--${option} ${why}`);
+}
+
+/** The end of a run before all is done. */
+export class RunEnded extends Error {
+  readonly exitCode: number;
+  /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
+  readonly error: StatusError | undefined;
+  readonly progress: RunProgress;
+
+  /** @param why What ended the run, such as `Interrupted`; undefined if the error says it */
+  constructor(why: string | undefined, exitCode: number, progress: RunProgress, error?: StatusError) {
+    super(why);
+    this.exitCode = exitCode;
+    this.error = error;
+    this.progress = progress;
+  }
+}
+
+/** How much of a run is done, and how to go on. */
+export interface RunProgress {
+  readonly done: number;
+  /** How many requests or files there are; undefined if that is not known. */
+  readonly of: number | undefined;
+  /** Such as `3 of 5 done; the same command continues.` */
+  readonly text: string;
 }
 
 /** Ends a command that has already printed what failed, so that only the exit code is left to set. */

@@ -5,8 +5,9 @@ export const exitCodes: {
   readonly success: number;
   readonly fault: number;
   readonly usage: number;
+  readonly limit: number;
   readonly interrupted: number;
-} = { success: 0, fault: 1, usage: 2, interrupted: 130 };
+} = { success: 0, fault: 1, usage: 2, limit: 11, interrupted: 130 };
 
 /** The exit code of a call that a signal ended: 128 plus the signal's number, as in shells. */
 export const exitCodeOfSignal: Readonly<Record<"SIGHUP" | "SIGINT" | "SIGTERM", number>> = {
@@ -64,7 +65,9 @@ export function exitCodeRows(
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],
     [exitCodes.usage, usage],
-    ...failures,
+    ...failures.slice(0, -1),
+    [exitCodes.limit, "a bulk run has reached --max-requests or --max-tokens: the same command continues it"],
+    ...failures.slice(-1),
     [exitCodeOfSignal.SIGHUP, "ended by SIGHUP: its terminal was closed"],
     [exitCodeOfSignal.SIGTERM, "ended by SIGTERM"],
   ];

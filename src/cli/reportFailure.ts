@@ -2,7 +2,7 @@
 
 import { camelCase } from "../engine.js";
 import { isStatusError, type StatusError } from "../index.js";
-import { Reported, UsageError } from "./context.js";
+import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";
 import { jsonLine, oneLine, type Terminal } from "./terminal.js";
@@ -10,6 +10,7 @@ import { jsonLine, oneLine, type Terminal } from "./terminal.js";
 /** Prints why a command failed, as text or as JSON. @returns The exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
   if (error instanceof Reported) return error.exitCode;
+  if (error instanceof RunEnded) return reportEnd(error, terminal, command);
   if (isStatusError(error)) {
     const said = inWords(error, command);
     if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...wholeOf(said) } }));
@@ -26,6 +27,23 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   if (terminal.json) terminal.note(jsonLine({ error: { name: usage ? "UsageError" : "Error", message } }));
   else terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}${usage ? `\n${help}` : ""}`);
   return usage ? exitCodes.usage : exitCodes.fault;
+}
+
+function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefined): number {
+  const { message: why, error, progress, exitCode } = ended;
+  const said = error && inWords(error, command);
+  if (terminal.json) {
+    // What is left undone is in the input: here its requests would be listed.
+    const { notDone: _, ...fields } = error?.toJSON() ?? {};
+    const message = said ? wholeOf(said).message : `${why}.`;
+    terminal.note(jsonLine({ error: { ...fields, message, progress } }));
+  } else if (why !== "" || said === undefined) {
+    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${why}: ${progress.text}`);
+  } else {
+    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(said.message)}`);
+    terminal.note(oneLine(`${progress.text} ${said.hint}`));
+  }
+  return exitCode;
 }
 
 const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
@@ -99,8 +117,10 @@ const optionNames: Readonly<Record<string, string>> = {
   contentType: "--content-type",
   maxBatchBytes: "--max-batch-bytes",
   maxPauseMs: "--max-hold",
+  maxRequests: "--max-requests",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
+  maxTokens: "--max-tokens",
   timeoutMs: "--timeout",
   topN: "--top-n",
   totalTimeoutMs: "--total-timeout",

@@ -144,6 +144,11 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** A whole number with its thousands apart: 1,204. */
+export function grouped(count: number): string {
+  return `${count}`.replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** The message about a stored file. It has the file's size only if the response has one. */
 export function storedLine(file: string, { bytes, id }: Partial<DatasetFile>): string {
   return typeof bytes === "number" ? `${file}: ${bytes} bytes, file ${id}.` : `${file}: file ${id}.`;

@@ -29,7 +29,7 @@ test("every id has one row, with its ranking and a fingerprint, and the files ar
   await writeRequests(input, 50);
   const { exitCode, stdout, stderr } = await bulk();
   expect([exitCode, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/^Ranked 50, 0 done before, in \d+\.\d s\.\n$/);
+  expect(stdout).toMatch(/^Ranked 50, 0 done before, in \d+\.\d s\. 50 requests, 0 tokens, \d+ rows\/s\.\n$/);
   const rows = await rowsOf(output);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(50);
   for (const { id, response, fingerprint } of rows) {
@@ -258,9 +258,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     child.kill(signal);
     const { exitCode, stdout, stderr } = await outcome;
     expect(exitCode).toBe(signal === "SIGINT" ? 130 : 143);
-    expect(stderr).toContain(
-      "[CANCELLED] The caller aborted the run. The run ended with 19 results handed out",
-    );
+    expect(stderr).toBe("tunerank: Interrupted: 19 of 20 done; the same command continues.\n");
     expect(stdout).toMatch(/^Ranked 19, /);
     server.reply(rankingOf);
     await bulk();

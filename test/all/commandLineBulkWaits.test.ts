@@ -66,7 +66,7 @@ describe("a bulk run that waits", () => {
     });
     while (!stderr.includes("\n")) await once(child.stderr as NodeJS.ReadableStream, "data");
     expect(stderr).toMatch(
-      /^\d+ of 30 {2}\d+\/s {2}0 errors {2}the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n$/,
+      /^\d+ of 30 {2}\d+\/s {2}0 errors {2}the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}\d+ requests(?: \(\d+ retr\w+\))? {2}0 tokens\n$/,
     );
     child.kill("SIGINT");
     await once(child, "exit");
@@ -86,7 +86,7 @@ describe("a bulk run that waits", () => {
     const { exitCode, stderr } = await bulk("--concurrency", "1");
     expect(exitCode).toBe(0);
     const [, time = ""] =
-      /^3 of 6 {2}\d+\/s {2}0 errors {2}the service asks to wait until (?:\S+ )?(\d\d:\d\d:\d\d)\n$/.exec(
+      /^3 of 6 {2}\d+\/s {2}0 errors {2}the service asks to wait until (?:\S+ )?(\d\d:\d\d:\d\d) {2}4 requests {2}0 tokens\n$/.exec(
         stderr,
       ) ?? [];
     const ends = [2, 3, 4, 5].map((seconds) => new Date(askedAt + seconds * 1000).toTimeString().slice(0, 8));

@@ -5,8 +5,11 @@ import type { StatusError } from "../../index.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
+import { type Figures, figuresJson, progressText, type Sent, sentText, settled } from "./figures.js";
 
 const redrawMs = 100;
+// The columns of a progress bar that is worth to be drawn.
+const shortestBar = 12;
 const noteMs = 10_000;
 const mostTold = 50;
 
@@ -43,6 +46,8 @@ export interface Counts {
 /** Shows the progress of a run on stderr: a bar on a terminal, otherwise a line every ten seconds. */
 export class Report {
   readonly counts: Counts;
+  /** What the run has sent so far; set once it runs. */
+  sent: () => Sent = () => ({ requests: 0, retries: 0, tokens: 0 });
   readonly #terminal: Terminal;
   readonly #started: number = performance.now();
   readonly #isDrawn: boolean;
@@ -113,16 +118,23 @@ export class Report {
     if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }
 
-  /** Shows the counts, at most every 100 ms on a terminal, otherwise every ten seconds. */
+  /** Shows the progress, at most every 100 ms on a terminal, otherwise every ten seconds. */
   update(): void {
     const now = performance.now();
-    if (isSilent(this.#terminal) || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
+    const { quiet, errorColumns } = this.#terminal;
+    if (quiet || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
     this.#shownAt = now;
-    const facts = factsOf(this.counts, now - this.#started, this.#holdEnd);
+    const { figures } = this;
+    const room = this.#isDrawn ? errorColumns - shortestBar : Number.POSITIVE_INFINITY;
+    const facts = progressText(figures, this.#holdEnd, room);
     const { requests, before } = this.counts;
     const share = requests ? (before + settled(this.counts)) / requests : undefined;
     if (this.#isDrawn) this.#terminal.redraw(withBar(share, facts, this.#terminal));
-    else this.#terminal.note(facts);
+    else this.#terminal.tell({ progress: { ...this.counts, ...figuresJson(figures) } }, facts);
+  }
+
+  get figures(): Figures {
+    return { counts: this.counts, sent: this.sent(), ms: performance.now() - this.#started };
   }
 
   end(): void {
@@ -140,41 +152,6 @@ function linesHave(lines: number | { readonly first: number }): string {
   return lines === 1 ? "1 line has" : `${lines} lines have`;
 }
 
-function settled({ ranked, wrong, paid, failed }: Counts): number {
-  return ranked + wrong + paid + failed;
-}
-
-function factsOf(counts: Counts, ms: number, holdEnd: number): string {
-  const { requests, before, wrong, paid, failed, badLines } = counts;
-  const rate = settled(counts) / Math.max(1, ms);
-  const all = before + settled(counts);
-  const errors = wrong + paid + failed + badLines;
-  const figures = [
-    requests === undefined ? `${all}` : `${all} of ${requests}`,
-    `${(rate * 1000).toFixed(rate < 0.01 ? 1 : 0)}/s`,
-    `${errors} error${errors === 1 ? "" : "s"}`,
-  ];
-  // The time left cannot be estimated during a pause that the service asked for.
-  if (holdEnd > Date.now()) figures.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);
-  else if (requests !== undefined && rate > 0) figures.push(`${duration((requests - all) / rate)} left`);
-  return figures.join("  ");
-}
-
-// Formats a time of day in local time, with the date if it is another day.
-function timeOfDay(ms: number): string {
-  const at = new Date(Math.ceil(ms / 1000) * 1000);
-  const time = at.toTimeString().slice(0, 8);
-  if (at.toDateString() === new Date().toDateString()) return time;
-  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => `${part}`.padStart(2, "0"));
-  return `${at.getFullYear()}-${month}-${day} ${time}`;
-}
-
-function duration(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  const rest = `${String(Math.floor(seconds / 60) % 60).padStart(2, "0")}:${String(seconds % 60).padStart(2, "0")}`;
-  return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
-}
-
 const whereAll = {
   errors: "all of them are in --errors",
   nowhere: "with --errors FILE, all of them are in that file",
@@ -183,7 +160,7 @@ const whereAll = {
 /** Prints the result of a run. @param kept Where all of its errors can be read */
 export function printSummary(
   terminal: Terminal,
-  counts: Counts,
+  { counts, figures }: Report,
   seconds: number,
   kept: keyof typeof whereAll,
 ): void {
@@ -197,10 +174,10 @@ export function printSummary(
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
   if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
-  const value = { ...counts, seconds: Math.round(seconds * 1000) / 1000 };
+  const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
   const rest =
     notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";
-  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s.${rest}`);
+  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s. ${sentText(figures)}${rest}`);
 }
 
 export interface OutputFiles {

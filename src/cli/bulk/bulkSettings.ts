@@ -31,6 +31,8 @@ export interface BulkOptions {
   /** The limit in requests per minute (`--rate`). */
   readonly rate?: number;
   readonly tokensPerMinute?: number;
+  readonly maxRequests?: number;
+  readonly maxTokens?: number;
   /** In seconds. */
   readonly totalTimeout?: number;
   /** In seconds; infinite for no limit. */
@@ -51,6 +53,8 @@ export interface BulkSettings {
   readonly reading: InputFormat;
   readonly concurrency: number | "auto";
   readonly rate: RerankAllOptions["rate"];
+  readonly maxRequests: number | undefined;
+  readonly maxTokens: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly totalTimeoutMs: number | undefined;
   readonly maxPauseMs: number | undefined;
@@ -68,6 +72,8 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
   const { rate: requestsPerMinute, tokensPerMinute } = options;
   if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
     throw new UsageError("--tokens-per-minute must be greater than 0.");
+  const maxRequests = countOf(options.maxRequests, "--max-requests");
+  const maxTokens = countOf(options.maxTokens, "--max-tokens");
   const totalTimeoutMs = msOf(options.totalTimeout);
   const { maxHold } = options;
   if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
@@ -86,10 +92,16 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     reading: readingOf(options),
     concurrency,
     rate: { requestsPerMinute, tokensPerMinute },
+    ...{ maxRequests, maxTokens },
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs,
     maxPauseMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
+}
+
+function countOf(count: number | undefined, option: string): number | undefined {
+  if (count === undefined || (Number.isSafeInteger(count) && count >= 1)) return count;
+  throw new UsageError(`${option} must be a whole number of at least 1.`);
 }
 
 // The bulk run would reject this value too, but only after its files have been created.

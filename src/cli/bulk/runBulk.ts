@@ -1,11 +1,12 @@
-import { rerankAll } from "../../bulk/index.js";
+import { type RerankAllError, rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { RowSource } from "../checkpoints/readRows.js";
-import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
-import { exitCodeOf, exitCodeOfError } from "../exitCodes.js";
+import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
+import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
+import { grouped } from "../terminal.js";
 import { withClient } from "../withClient.js";
 import { type RequestToSend, startingWell } from "./allInvalid.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
@@ -18,6 +19,7 @@ import {
   Report,
 } from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
+import { doneOf } from "./figures.js";
 import {
   type DoneRequests,
   type FirstPassResult,
@@ -81,7 +83,7 @@ async function runOwning(
     for (const file of checkpoints) file.check();
     const seconds = (performance.now() - started) / 1000;
     const kept = run.files.errors === undefined ? "nowhere" : "errors";
-    if (!isRefused) printSummary(context.terminal, report.counts, seconds, kept);
+    if (!isRefused) printSummary(context.terminal, report, seconds, kept);
   }
 }
 
@@ -125,11 +127,12 @@ async function openRun(
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
   const { settings, signal, files, report } = run;
-  const { concurrency, rate, timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
-  const limits = { concurrency, rate, timeoutMs, totalTimeoutMs, maxPauseMs };
+  const { concurrency, rate, maxRequests, maxTokens, timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
+  const limits = { concurrency, rate, maxRequests, maxTokens, timeoutMs, totalTimeoutMs, maxPauseMs };
   const options = { ...limits, signal, onAttempt: report.attempted.bind(report) };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);
+  report.sent = () => results.counts;
   const timer = setInterval(() => report.update(), 100);
   try {
     for await (const result of results) {
@@ -138,10 +141,9 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
       report.update();
     }
   } catch (error) {
-    // When the read of a pipe is aborted, the stream throws an error of its own: report a cancelled command instead.
-    if (signal.aborted && !isStatusError(error))
-      throw Object.assign(new Error("Cancelled."), { name: "AbortError" });
-    throw error;
+    if (isStatusError(error)) throw endOf(run, error as RerankAllError<BulkRequest>);
+    // When the read of a pipe is aborted, the stream throws an error of its own.
+    throw signal.aborted ? endOf(run, undefined) : error;
   } finally {
     clearInterval(timer);
   }
@@ -150,6 +152,24 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (paidBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
   if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
+}
+
+// The end of a run that its caller interrupted, that reached a limit, or that one error ended.
+function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest> | undefined): RunEnded {
+  const { isPipe, maxRequests, maxTokens } = settings;
+  const { requests } = report.counts;
+  const done = doneOf(report.counts);
+  const count = requests === undefined ? grouped(done) : `${grouped(done)} of ${grouped(requests)}`;
+  const next = isPipe
+    ? "a run from a pipe cannot be continued. What was ranked is in --output."
+    : "the same command continues.";
+  const progress = { done, of: requests, text: `${count} done; ${next}` };
+  if (error === undefined || error.code === "CANCELLED")
+    return new RunEnded("Interrupted", exitCodes.interrupted, progress, error);
+  const { limit } = error;
+  if (limit === undefined) return new RunEnded(undefined, exitCodeOfError(error), progress, error);
+  const reached = { maxRequests: `--max-requests ${maxRequests}`, maxTokens: `--max-tokens ${maxTokens}` };
+  return new RunEnded(`${reached[limit]} is reached`, exitCodes.limit, progress, error);
 }
 
 // Yields the requests to send. It ends once another program has changed a result file; requests in flight still finish.

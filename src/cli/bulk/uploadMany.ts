@@ -12,7 +12,7 @@ import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { type Context, cannotRead, namingFile, Reported, UsageError } from "../context.js";
+import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -108,12 +108,19 @@ async function uploadAll(
     (each) => invalid.get(each) ?? outcomeOf(each, results.get(each), due.includes(each)),
   );
   print(outcomes, terminal);
-  // Files are left although no error ended the command: it was interrupted while no upload was in flight.
-  if (ended === undefined && results.size < wanted.length) throw new Reported(exitCodes.interrupted);
+  const isAllSent = wanted.every((each) => results.has(each) && !isStatusError(results.get(each)));
+  if (signal.aborted && !isAllSent) throw interruptedAt(outcomes, options.checkpoint !== undefined);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
   if (invalid.size > 0) throw new Reported(exitCodes.usage);
   if (outcomes.some(({ outcome }) => outcome === "unknown"))
     throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+}
+
+function interruptedAt(outcomes: readonly UploadOutcome[], isContinued: boolean): RunEnded {
+  const done = outcomes.filter(({ outcome }) => /^uploaded/.test(outcome)).length;
+  const next = isContinued ? "the same command continues." : "name the others to go on.";
+  const text = `${done} of ${outcomes.length} files uploaded; ${next}`;
+  return new RunEnded("Interrupted", exitCodes.interrupted, { done, of: outcomes.length, text });
 }
 
 // Whether a file is to be sent, by what an earlier run left of it.

@@ -1,0 +1,93 @@
+// The figures of a bulk run: how fast it is, what it has sent, and how long it takes.
+import type { RerankAllCounts } from "../../bulk/index.js";
+import { grouped } from "../terminal.js";
+import type { Counts } from "./bulkResults.js";
+
+/** What a run has sent so far. */
+export type Sent = Omit<RerankAllCounts, "done">;
+
+/** The figures of a run that its counts lead to. */
+export interface Figures {
+  readonly counts: Counts;
+  readonly sent: Sent;
+  /** How long the run has sent requests, in milliseconds. */
+  readonly ms: number;
+}
+
+/** How many requests of the input are done: they have a row, and do not run again. */
+export function doneOf({ before, ranked, wrong, paid }: Counts): number {
+  return before + ranked + wrong + paid;
+}
+
+/** How many requests this run is through with. */
+export function settled({ ranked, wrong, paid, failed }: Counts): number {
+  return ranked + wrong + paid + failed;
+}
+
+function speedOf({ counts, ms }: Figures): { readonly perSecond: number; readonly leftMs?: number } {
+  const perSecond = (settled(counts) / Math.max(1, ms)) * 1000;
+  if (counts.requests === undefined) return { perSecond };
+  const left = counts.requests - counts.before - settled(counts);
+  if (left === 0) return { perSecond, leftMs: 0 };
+  return perSecond > 0 ? { perSecond, leftMs: (left / perSecond) * 1000 } : { perSecond };
+}
+
+/** The figures for programs. The time left is missing if it cannot be estimated. */
+export function figuresJson(figures: Figures): object {
+  const { perSecond, leftMs } = speedOf(figures);
+  const left = leftMs === undefined ? {} : { secondsLeft: Math.ceil(leftMs / 1000) };
+  return { sent: figures.sent, rowsPerSecond: Math.round(perSecond * 10) / 10, ...left };
+}
+
+/** The figures of a run that is over, for people. */
+export function sentText(figures: Figures): string {
+  return `${[...sentFacts(figures.sent), `${rateText(speedOf(figures).perSecond)} rows/s`].join(", ")}.`;
+}
+
+function sentFacts({ requests, retries, tokens }: Sent): [requests: string, tokens: string] {
+  const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
+  const s = requests === 1 ? "" : "s";
+  return [`${grouped(requests)} request${s}${ofThem}`, `${grouped(tokens)} token${tokens === 1 ? "" : "s"}`];
+}
+
+function rateText(perSecond: number): string {
+  return perSecond.toFixed(perSecond < 10 ? 1 : 0);
+}
+
+/**
+ * The progress of a run on one line.
+ * @param holdEnd Until when the service asks to wait
+ * @param room How many columns there are; the facts that matter least are left out if there are fewer than they take
+ */
+export function progressText(figures: Figures, holdEnd: number, room: number): string {
+  const { counts, sent } = figures;
+  const { requests, before, wrong, paid, failed, badLines } = counts;
+  const all = grouped(before + settled(counts));
+  const errors = wrong + paid + failed + badLines;
+  const { perSecond, leftMs } = speedOf(figures);
+  const facts = [
+    requests === undefined ? all : `${all} of ${grouped(requests)}`,
+    `${rateText(perSecond)}/s`,
+    `${grouped(errors)} error${errors === 1 ? "" : "s"}`,
+  ];
+  // The time left cannot be estimated during a pause that the service asked for.
+  if (holdEnd > Date.now()) facts.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);
+  else if (leftMs !== undefined) facts.push(`${duration(leftMs)} left`);
+  for (const fact of sentFacts(sent)) if ([...facts, fact].join("  ").length <= room) facts.push(fact);
+  return facts.join("  ");
+}
+
+// Formats a time of day in local time, with the date if it is another day.
+function timeOfDay(ms: number): string {
+  const at = new Date(Math.ceil(ms / 1000) * 1000);
+  const time = at.toTimeString().slice(0, 8);
+  if (at.toDateString() === new Date().toDateString()) return time;
+  const [month, day] = [at.getMonth() + 1, at.getDate()].map((part) => `${part}`.padStart(2, "0"));
+  return `${at.getFullYear()}-${month}-${day} ${time}`;
+}
+
+function duration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const rest = `${String(Math.floor(seconds / 60) % 60).padStart(2, "0")}:${String(seconds % 60).padStart(2, "0")}`;
+  return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
+}
