@@ -11,10 +11,12 @@ export {
   validate,
 } from "./options/validate.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
+export { estimatedTokens } from "./policy/rate.js";
 export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";
 export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
+export { redactorOf } from "./redact/redact.js";
 export { isExcepted } from "./transport/node/proxies.js";
 export { isLoopbackAddress } from "./values.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

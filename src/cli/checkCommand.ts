@@ -3,7 +3,7 @@ import { checkFile, type FileReport } from "./check/checkFile.js";
 import { type Finding, faultLine, mostCompared } from "./check/rows.js";
 import { type Context, Reported, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
-import { isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
+import { counted, isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
 
 interface CheckOptions {
   readonly strict?: boolean;
@@ -55,8 +55,4 @@ function linesOf({ lines, first }: Finding): readonly string[] {
   const shown = first.map(faultLine);
   const more = lines - first.length;
   return more > 0 ? [...shown, `and ${counted(more, "line")} more.`] : shown;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

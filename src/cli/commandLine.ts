@@ -76,9 +76,12 @@ async function run(
   for (const command of program.commands) {
     command.action(async () => {
       const loaded = await commands[command.name()]?.();
+      const context = { options: command.opts(), args: command.args, program, ...given };
       try {
         await setEnvironment(command.opts());
-        await loaded?.run({ options: command.opts(), args: command.args, program, ...given });
+        if (loaded && command.opts().dryRun === true)
+          await (await import("./dryRun.js")).dryRun(context, loaded.run);
+        else await loaded?.run(context);
       } finally {
         // An open standard input must not keep the process alive. `--help` never gets here, and so never opens it.
         process.stdin.unref?.();

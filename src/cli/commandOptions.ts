@@ -55,7 +55,11 @@ export function addServiceOptions(command: Command): Command {
     .option("--allow-insecure-http", "Allow plain http to another machine.")
     .option("--proxy <URL>", "Use this proxy. Default: the variables https_proxy, all_proxy and no_proxy.")
     .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.")
-    .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.");
+    .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
+    .option(
+      "--dry-run",
+      "Send nothing, and print the method, URL and bytes of what would be sent; of reranks also the documents and estimated tokens, of --bulk and --checkpoint what is left to do. Needs no API key.",
+    );
 }
 
 export function addOutputOptions(command: Command): Command {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { StatusError } from "../index.js";
+import type { ClientOptions, StatusError } from "../index.js";
 import type { Terminal } from "./terminal.js";
 
 /** What a command receives when it runs. `Options` are the options that only this command has. */
@@ -12,6 +12,15 @@ export interface Context<Options = unknown> {
   readonly signal: AbortSignal;
   /** How long a run may give no sign of life, in milliseconds, before another run may take over its files. */
   readonly leaseMs: number;
+  /** With `--dry-run`: nothing is sent, and no file is written. */
+  readonly dryRun?: DryRun;
+}
+
+/** What a command does with `--dry-run`: its client sends nothing. */
+export interface DryRun {
+  readonly fetch: NonNullable<ClientOptions["fetch"]>;
+  /** Adds what only the command knows. @param facts For programs @param lines The same for people */
+  tell(facts: object, lines: readonly string[]): void;
 }
 
 /** Options of every command that calls the service. */
@@ -27,6 +36,7 @@ export interface ServiceOptions {
   readonly allowInsecureHttp?: boolean;
   readonly proxy?: string;
   readonly noproxy?: string;
+  readonly dryRun?: boolean;
 }
 
 /** Why a file cannot be read, without the file's name. */

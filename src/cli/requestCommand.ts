@@ -22,7 +22,8 @@ interface RequestCommandOptions extends InputOptions {
 export async function run(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;
-  if (options.list === true) return list(name === undefined ? operationIds : [idOf(name)], terminal);
+  if (options.list) refuseOptions(options, ["dryRun"], "has no effect on --list.");
+  if (options.list) return list(name === undefined ? operationIds : [idOf(name)], terminal);
   if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
   const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
   return isId ? callOperation(context, idOf(name)) : callAny(context);

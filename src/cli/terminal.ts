@@ -144,6 +144,11 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
+/** A number of things: `1 row`, `2 rows`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
 /** A whole number with its thousands apart: 1,204. */
 export function grouped(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ",");

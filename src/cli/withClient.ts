@@ -8,26 +8,29 @@ import { isSilent, type Terminal } from "./terminal.js";
 
 /** Creates a client from the command line and the environment, calls `use` with it, and closes it. */
 export async function withClient(
-  { options, terminal }: Context,
+  { options, terminal, dryRun }: Context,
   operation: OperationName,
   use: (client: Client) => Promise<void>,
   maxConnections?: number,
 ): Promise<void> {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
+  // In a dry run without a key, any text takes its place.
+  const needsKey = !dryRun || options.apiKeyFile !== undefined || !!process.env.TUNERANK_API_KEY;
   refuseMissing([
     ["TUNERANK_BASE_URL", "--base-url URL", options.baseUrl],
-    ["TUNERANK_API_KEY", "--api-key-file FILE", options.apiKeyFile],
+    ["TUNERANK_API_KEY", "--api-key-file FILE", needsKey ? options.apiKeyFile : "not needed"],
     ["TUNERANK_ACCOUNT_ID", "--account ID", needsAccount ? options.account : "not needed"],
   ]);
   const client = createClient({
     baseUrl: options.baseUrl,
-    apiKey: await keyFrom(options.apiKeyFile),
+    apiKey: needsKey ? await keyFrom(options.apiKeyFile) : "none",
     accountId: needsAccount ? options.account : undefined,
     timeoutMs: options.timeout === undefined ? undefined : options.timeout * 1000,
     maxRetries: options.maxRetries,
     maxConnections,
     allowInsecureHttp: options.allowInsecureHttp === true,
-    proxy: proxyOf(options),
+    proxy: dryRun ? undefined : proxyOf(options),
+    fetch: dryRun?.fetch,
     userAgent: "tunerank-cli",
     onAttempt: isSilent(terminal) ? undefined : (event) => showRetry(event, terminal),
   });

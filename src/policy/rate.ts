@@ -15,6 +15,11 @@ const minuteMs = 60_000;
 const spareMs = 20;
 // The assumed bytes per token, until the first response reports its tokens.
 const firstBytesPerToken = 4;
+/** The estimated tokens of a request, by its bytes alone. */
+export function estimatedTokens(bytes: number): number {
+  return bytes / firstBytesPerToken;
+}
+
 // The weight of all earlier responses when another one arrives.
 const remembered = 0.98;
 

@@ -2,10 +2,18 @@
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
-import type { RowWriter } from "../checkpoints/rowWriter.js";
+import type { Rows } from "../checkpoints/rowWriter.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
-import { type Figures, figuresJson, progressText, type Sent, sentText, settled } from "./figures.js";
+import {
+  type Counts,
+  type Figures,
+  figuresJson,
+  progressText,
+  type Sent,
+  sentText,
+  settled,
+} from "./figures.js";
 
 const redrawMs = 100;
 // The columns of a progress bar that is worth to be drawn.
@@ -19,29 +27,6 @@ const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
   ENFILE:
     "This machine can open no more files and sockets (ENFILE): fewer requests run at once. End other programs, or raise fs.file-max.",
 };
-
-/** The counts of a bulk run so far. */
-export interface Counts {
-  /** Requests in the input; undefined if the input is a pipe. */
-  requests: number | undefined;
-  /** Requests that earlier runs have finished. */
-  before: number;
-  /** Requests among `before` that are invalid. */
-  wrongBefore: number;
-  /** Requests among `before` that were paid for without a usable result. */
-  paidBefore: number;
-  ranked: number;
-  /** Requests that this run found to be invalid; those of earlier runs are counted in `before`. */
-  wrong: number;
-  /** Requests that ran, and so were paid for, without a usable result. They run again only with `--resend-paid`. */
-  paid: number;
-  /** Requests that failed and run again on the next start. */
-  failed: number;
-  /** Lines that are no requests. */
-  badLines: number;
-  /** Invalid lines and failures that were counted, but not shown. */
-  notShown: number;
-}
 
 /** Shows the progress of a run on stderr: a bar on a terminal, otherwise a line every ten seconds. */
 export class Report {
@@ -181,8 +166,8 @@ export function printSummary(
 }
 
 export interface OutputFiles {
-  readonly output: RowWriter;
-  readonly errors: RowWriter | undefined;
+  readonly output: Rows;
+  readonly errors: Rows | undefined;
 }
 
 const unwritable = "The response cannot be written as a row: it is nested too deeply, or too long.";

@@ -1,7 +1,29 @@
 // The figures of a bulk run: how fast it is, what it has sent, and how long it takes.
 import type { RerankAllCounts } from "../../bulk/index.js";
-import { grouped } from "../terminal.js";
-import type { Counts } from "./bulkResults.js";
+import { counted, grouped } from "../terminal.js";
+
+/** The counts of a bulk run so far. */
+export interface Counts {
+  /** Requests in the input; undefined if the input is a pipe. */
+  requests: number | undefined;
+  /** Requests that earlier runs have finished. */
+  before: number;
+  /** Requests among `before` that are invalid. */
+  wrongBefore: number;
+  /** Requests among `before` that were paid for without a usable result. */
+  paidBefore: number;
+  ranked: number;
+  /** Requests that this run found to be invalid; those of earlier runs are counted in `before`. */
+  wrong: number;
+  /** Requests that ran, and so were paid for, without a usable result. They run again only with `--resend-paid`. */
+  paid: number;
+  /** Requests that failed and run again on the next start. */
+  failed: number;
+  /** Lines that are no requests. */
+  badLines: number;
+  /** Invalid lines and failures that were counted, but not shown. */
+  notShown: number;
+}
 
 /** What a run has sent so far. */
 export type Sent = Omit<RerankAllCounts, "done">;
@@ -37,6 +59,20 @@ export function figuresJson(figures: Figures): object {
   const { perSecond, leftMs } = speedOf(figures);
   const left = leftMs === undefined ? {} : { secondsLeft: Math.ceil(leftMs / 1000) };
   return { sent: figures.sent, rowsPerSecond: Math.round(perSecond * 10) / 10, ...left };
+}
+
+/** What a dry run found in the input, for programs and for people. */
+export function leftOf(counts: Counts): { readonly facts: object; readonly line: string } {
+  const { requests, before, wrong, wrongBefore, paidBefore, badLines } = counts;
+  const left = settled(counts);
+  const all = requests ?? left;
+  const invalid = wrong === 0 ? "" : `, ${grouped(wrong)} of them invalid`;
+  const others =
+    badLines === 0 ? "" : `; ${counted(badLines, "line")} ${badLines === 1 ? "is" : "are"} no request`;
+  return {
+    facts: { bulk: { requests: all, before, wrongBefore, paidBefore, left, wrong, badLines } },
+    line: `${counted(all, "request")} in the input: ${grouped(before)} done before, ${grouped(left)} to do${invalid}${others}.`,
+  };
 }
 
 /** The figures of a run that is over, for people. */

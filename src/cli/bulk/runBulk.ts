@@ -19,7 +19,7 @@ import {
   Report,
 } from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
-import { doneOf } from "./figures.js";
+import { doneOf, leftOf } from "./figures.js";
 import {
   type DoneRequests,
   type FirstPassResult,
@@ -83,6 +83,8 @@ async function runOwning(
     for (const file of checkpoints) file.check();
     const seconds = (performance.now() - started) / 1000;
     const kept = run.files.errors === undefined ? "nowhere" : "errors";
+    const { facts, line } = leftOf(report.counts);
+    context.dryRun?.tell(facts, [line]);
     if (!isRefused) printSummary(context.terminal, report, seconds, kept);
   }
 }

@@ -11,11 +11,20 @@ import {
 import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
-import type { RowWriter } from "../checkpoints/rowWriter.js";
-import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
+import type { Rows } from "../checkpoints/rowWriter.js";
+import {
+  type Context,
+  cannotRead,
+  type DryRun,
+  namingFile,
+  Reported,
+  RunEnded,
+  UsageError,
+} from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
+  counted,
   createProgress,
   jsonLine,
   oneLine,
@@ -38,8 +47,16 @@ export interface ManyOptions extends CheckBefore {
 
 interface UploadOutcome {
   readonly file: string;
-  readonly outcome: "uploaded" | "uploaded before" | "failed" | "unknown" | "not sent" | "invalid";
+  readonly outcome:
+    | "uploaded"
+    | "to upload"
+    | "uploaded before"
+    | "failed"
+    | "unknown"
+    | "not sent"
+    | "invalid";
   readonly result?: unknown;
+  readonly bytes?: number;
   readonly error?: unknown;
 }
 
@@ -71,7 +88,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
 /** Where the outcome of an upload is recorded, and how its progress is shown. */
 interface Recording {
   readonly owned: CheckpointFile | undefined;
-  readonly rows: RowWriter | undefined;
+  readonly rows: Rows | undefined;
   readonly show: (file: PlannedFile, sentBytes: number) => void;
 }
 
@@ -107,13 +124,19 @@ async function uploadAll(
   const outcomes = planned.map(
     (each) => invalid.get(each) ?? outcomeOf(each, results.get(each), due.includes(each)),
   );
-  print(outcomes, terminal);
-  const isAllSent = wanted.every((each) => results.has(each) && !isStatusError(results.get(each)));
-  if (signal.aborted && !isAllSent) throw interruptedAt(outcomes, options.checkpoint !== undefined);
+  if (context.dryRun) tellPlan(context.dryRun, outcomes, planned);
+  else print(outcomes, terminal);
+  if (signal.aborted && outcomes.some(({ outcome }) => /^(failed|not sent)$/.test(outcome)))
+    throw interruptedAt(outcomes, options.checkpoint !== undefined);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
-  if (invalid.size > 0) throw new Reported(exitCodes.usage);
-  if (outcomes.some(({ outcome }) => outcome === "unknown"))
-    throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+  reportHeldBack(outcomes);
+}
+
+/** @throws Reported if there are files that were held back */
+function reportHeldBack(outcomes: readonly UploadOutcome[]): void {
+  const isThere = (held: UploadOutcome["outcome"]) => outcomes.some(({ outcome }) => outcome === held);
+  if (isThere("invalid")) throw new Reported(exitCodes.usage);
+  if (isThere("unknown")) throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
 
 function interruptedAt(outcomes: readonly UploadOutcome[], isContinued: boolean): RunEnded {
@@ -220,23 +243,34 @@ async function uploadOne(
 }
 
 function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
-  if (terminal.json) {
-    terminal.print(jsonLine({ files: outcomes }));
-    return;
-  }
-  for (const { file, outcome, result, error } of outcomes) {
+  if (terminal.json) terminal.print(jsonLine({ files: outcomes }));
+  else for (const line of linesOf(outcomes)) terminal.print(oneLine(line));
+}
+
+// The response of an upload in a dry run is made up, and is left out.
+function tellPlan(dryRun: DryRun, outcomes: readonly UploadOutcome[], planned: readonly PlannedFile[]): void {
+  const files = outcomes.map((each, index): UploadOutcome => {
+    const { file, outcome } = each;
+    return outcome === "uploaded" ? { file, outcome: "to upload", bytes: planned[index]?.bytes ?? 0 } : each;
+  });
+  dryRun.tell({ files }, linesOf(files));
+}
+
+function linesOf(outcomes: readonly UploadOutcome[]): readonly string[] {
+  return outcomes.map(({ file, outcome, result, bytes = 0, error }) => {
     const line = storedLine(file, (result ?? {}) as Partial<DatasetFile>);
     const { message } = (error ?? {}) as { message?: string };
     const said = {
       uploaded: `Uploaded ${line}`,
+      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
       "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. Look at the dataset, then leave it out or add --resend-unknown.`,
       invalid: `Invalid: ${file} was not sent: ${message} --no-check sends it as it is.`,
       "not sent": `Not sent: ${file}.`,
     };
-    terminal.print(oneLine(said[outcome]));
-  }
+    return said[outcome];
+  });
 }
 
 interface PlannedFile {

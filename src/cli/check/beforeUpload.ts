@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { filePartOf } from "../../engine.js";
 import type { Context } from "../context.js";
 import { requestRules } from "../operations.js";
-import { isSilent, oneLine } from "../terminal.js";
+import { isSilent } from "../terminal.js";
 import { checkFile, type FileReport } from "./checkFile.js";
 import { faultLine } from "./rows.js";
 
@@ -30,8 +30,10 @@ export async function whyInvalid(
   if (!report.isRead) return undefined;
   const reason = reasonOf(report);
   if (reason === undefined && !isSilent(terminal))
-    for (const { lines, first } of report.warnings)
-      terminal.note(oneLine(`Warning: ${file}: ${firstOf(lines, first.map(faultLine))}`));
+    for (const { lines, first } of report.warnings) {
+      const warning = `Warning: ${file}: ${firstOf(lines, first.map(faultLine))}`;
+      terminal.tell({ warning }, warning);
+    }
   return reason;
 }
 

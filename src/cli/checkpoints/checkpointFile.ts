@@ -8,29 +8,41 @@ import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
-import { cannotBegin, copyTail, copyWhole, RowWriter } from "./rowWriter.js";
+import { cannotBegin, copyTail, copyWhole, droppedRows, type Rows, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
 
-type WaitOptions = Pick<LeaseRequest, "wait" | "signal" | "note" | "staleMs">;
+interface WaitOptions extends Pick<LeaseRequest, "wait" | "signal" | "note" | "staleMs"> {
+  /** Whether files are only read: no lease is taken, and rows that are added go nowhere. */
+  readonly isDry?: boolean;
+}
 
 export function waitOptionsOf(
-  { signal, terminal, leaseMs }: Context,
+  { signal, terminal, leaseMs, dryRun }: Context,
   wait: boolean | undefined,
 ): WaitOptions {
   const note = isSilent(terminal) ? () => {} : terminal.note;
-  return { wait: wait === true, signal, note, staleMs: leaseMs };
+  return { wait: wait === true, signal, note, staleMs: leaseMs, isDry: dryRun !== undefined };
 }
+
+type HeldLease = Pick<Lease, keyof Lease>;
+
+// The lease of a dry run, which holds nothing and so loses nothing.
+const noLease: HeldLease = {
+  signal: new AbortController().signal,
+  ...{ mustCopy: false, hasTorn: false, alsoHolds: () => true },
+  ...{ note() {}, check() {}, release() {} },
+};
 
 /** A checkpoint file that only this run writes, until it is closed or another run takes it over. */
 export class CheckpointFile {
   readonly path: string;
   readonly #source: RowSource;
-  readonly #lease: Lease;
+  readonly #lease: HeldLease;
   #there: RowsEnd = { end: 0, lacksEnd: false };
   #rows: RowWriter | undefined;
   #isNew: boolean | undefined;
 
-  private constructor(source: RowSource, lease: Lease) {
+  private constructor(source: RowSource, lease: HeldLease) {
     this.path = source.path;
     this.#source = source;
     this.#lease = lease;
@@ -52,6 +64,7 @@ export class CheckpointFile {
     } catch (error) {
       throw cannotBegin(option, error);
     }
+    if (waiting.isDry) return new CheckpointFile(source, noLease);
     const lease = await takeLease({ ...source, run, ...waiting });
     const file = new CheckpointFile(source, lease);
     try {
@@ -80,14 +93,16 @@ export class CheckpointFile {
    * Opens the file to add rows after those that were read. A partly written last row is first copied to the .torn file,
    * then cut off.
    */
-  open(): RowWriter {
+  open(): Rows {
+    if (this.#lease === noLease) return droppedRows;
     this.#lease.check();
     this.#keepTorn();
     return this.#writing(new RowWriter(this.#source.option, this.path, this.#there));
   }
 
   /** Replaces the file with a new one, which has only the rows that `fill` adds. */
-  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowWriter> {
+  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<Rows> {
+    if (this.#lease === noLease) return droppedRows;
     this.#keepTorn();
     const { rows: name } = filesBeside(this.path);
     const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false }, this.path);

@@ -22,6 +22,12 @@ const syncEveryMs = 1000;
 // Line ends that JSON need not escape. Python's splitlines() ends a line at each.
 const otherLineEnds = /[\u0085\u2028\u2029]/g;
 
+/** Where rows are added. */
+export type Rows = Pick<RowWriter, "add" | "flush" | "changed">;
+
+/** Rows that go nowhere: those of a dry run. */
+export const droppedRows: Rows = { add() {}, flush() {}, changed: new AbortController().signal };
+
 /**
  * Adds rows of JSON to a file. Each row is passed to the operating system at once, so that a process that is killed
  * loses none. About once a second, rows are forced to the disk, so that a power loss costs little. If another program

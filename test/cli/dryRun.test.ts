@@ -1,0 +1,202 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  errors,
+  folder,
+  input,
+  output,
+  queryOf,
+  rowsOf,
+  useBulkFiles,
+  writeRequests,
+} from "../support/bulkFiles.js";
+import { canaryKey } from "../support/canary.js";
+import { tunerank } from "../support/commandLine.js";
+import type { Outcome } from "../support/project.js";
+import { ranked } from "../support/rankings.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+const bulk = useBulkFiles(server);
+
+function dry(...args: string[]): Promise<Outcome> {
+  return tunerank([...args, "--dry-run"], { baseUrl: server.url });
+}
+
+/** What a command says it would send, and what it then sends. */
+async function compared(...args: string[]) {
+  const { stdout, exitCode, stderr } = await dry(...args, "--json");
+  expect([exitCode, stderr, server.requests]).toEqual([0, "", []]);
+  const told = JSON.parse(stdout);
+  await tunerank(args, { baseUrl: server.url });
+  const sent = server.requests.map(({ method, url, body }) => ({
+    method,
+    url: `${server.url}${url}`,
+    bytes: body.length,
+  }));
+  return { told, sent };
+}
+
+const body = JSON.stringify({ replicaCount: 2 });
+
+describe("what a command would send is what it sends", () => {
+  test.each([
+    ["scale", "prod", "2"],
+    ["resume", "answer-quality"],
+    ["request", "scaleDeployment", "--param", "deployment_id=prod", "--body", body],
+    ["request", "GET", "/v1/accounts/acme/deployments", "--query", "pageSize=5"],
+    ["request", "HEAD", "/v1/accounts/acme/deployments"],
+    ["request", "DELETE", "/v1/accounts/acme/deployments/prod"],
+  ])("%s %s %s", async (...args) => {
+    const { told, sent } = await compared(...args.filter((each) => each !== undefined));
+    expect(told).toMatchObject({ dryRun: true, requests: [{ ...sent[0], requests: 1 }] });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("upload of a file, and of several", async () => {
+    const files = ["a.bin", "b.bin"].map((name) => path.join(folder, name));
+    for (const file of files) await writeFile(file, "text".repeat(100_000));
+    const [one = ""] = files;
+    for (const named of [[one], files]) {
+      server.requests = [];
+      server.reply({ json: { id: "file-1" } });
+      const { told, sent } = await compared("upload", "reviews", ...named);
+      const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
+      // The boundary between the parts is random, and always as long.
+      expect(told.requests).toEqual([{ ...sent[0], requests: named.length, bytes }]);
+    }
+  });
+
+  test("rerank in one request, and in batches", async () => {
+    await writeFile(input, "one\ntwo\nthree\n");
+    server.reply((request) => ranked(request));
+    for (const more of [[], ["--batch-size", "2"]]) {
+      server.requests = [];
+      const { told, sent } = await compared("rerank", "--query", "q", ...more, input);
+      const bytes = sent.reduce((sum, each) => sum + each.bytes, 0);
+      expect(told.requests).toEqual([
+        expect.objectContaining({ ...sent[0], requests: sent.length, bytes, documents: 3 }),
+      ]);
+      expect(told.requests[0].estimatedTokens).toBe(Math.ceil(bytes / 4));
+      expect(told.estimate).toContain("a quarter of the bytes");
+    }
+  });
+});
+
+test("in words, and no result is printed", async () => {
+  const { stdout, stderr } = await dry("scale", "prod", "2");
+  expect([stdout, stderr]).toEqual([
+    `Would send PATCH ${server.url}/v1/accounts/acme/deployments/prod:scale: 1 request, 18 bytes.\nNothing was sent.\n`,
+    "",
+  ]);
+});
+
+test("no key is needed, and none is shown", async () => {
+  const env = { TUNERANK_API_KEY: "" };
+  const args = ["scale", "prod", "2", "--dry-run"];
+  expect(await tunerank(args, { baseUrl: server.url, env })).toMatchObject({ exitCode: 0 });
+  const shown = await dry("request", "GET", "/v1/things", "--query", `key=${canaryKey}`);
+  expect(shown.stdout).toContain("/v1/things?key=[redacted]");
+  // What else is missing, or wrong, is still told.
+  const missing = await tunerank(args, { env: { ...env, TUNERANK_BASE_URL: "" } });
+  expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining("TUNERANK_BASE_URL")]);
+  expect(await dry("scale", "prod", "-1")).toMatchObject({ exitCode: 2 });
+});
+
+describe("a bulk run", () => {
+  const usage = { total_tokens: 10 };
+
+  test("tells requests, documents and tokens, and makes no file", async () => {
+    await writeRequests(input, 4);
+    const { stdout, exitCode } = await bulk("--errors", errors, "--dry-run");
+    const bytes = 4 * '{"query":"q0","documents":["one","two"],"return_documents":false}'.length;
+    expect([exitCode, stdout]).toEqual([
+      0,
+      [
+        `Would send POST ${server.url}/inference/v1/rerank: 4 requests, ${bytes} bytes, 8 documents, about ${bytes / 4} tokens.`,
+        "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.",
+        "4 requests in the input: 0 done before, 4 to do.",
+        "Nothing was sent.",
+        "",
+      ].join("\n"),
+    ]);
+    expect([await readdir(folder), server.requests]).toEqual([["in.jsonl"], []]);
+  });
+
+  test("tells what a checkpoint leaves, and changes neither it nor its errors", async () => {
+    await writeRequests(input, 5);
+    server.reply((request) => {
+      if (queryOf(request) === "q1") return { status: 400, json: { code: "INVALID_ARGUMENT" } };
+      return queryOf(request) < "q3" ? ranked(request, { usage }) : { status: 401 };
+    });
+    await bulk("--errors", errors, "--concurrency", "1");
+    const before = await Promise.all([output, errors, `${output}.run`].map((file) => readFile(file, "utf8")));
+    server.requests = [];
+    const { stdout, exitCode } = await bulk("--errors", errors, "--dry-run", "--json");
+    expect(exitCode).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({
+      requests: [{ requests: 2, documents: 4 }],
+      bulk: { requests: 5, before: 3, left: 2, wrongBefore: 1 },
+    });
+    const after = await Promise.all([output, errors, `${output}.run`].map((file) => readFile(file, "utf8")));
+    expect(after).toEqual(before);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("tells the lines that are invalid, with the exit code of the run", async () => {
+    await writeFile(
+      input,
+      `{"id":1,"query":"q","documents":["a"]}\n{"id":2,"query":"q","documents":[]}\n[]\n`,
+    );
+    const { stdout, stderr, exitCode } = await bulk("--dry-run");
+    expect([exitCode, stdout]).toEqual([5, expect.stringContaining(": 1 request, ")]);
+    expect(stdout).toContain(
+      "2 requests in the input: 0 done before, 2 to do, 1 of them invalid; 1 line is no request.",
+    );
+    expect(stderr).toContain("Line 2: ");
+    expect(stderr).toContain("Line 3 is left out. ");
+  });
+
+  test("refuses what the run would refuse", async () => {
+    await writeFile(input, `{"id":1,"query":"q","documents":["a"]}\n`);
+    await writeFile(output, "mine\n");
+    const { stderr, exitCode } = await bulk("--dry-run");
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--output, line 1, is not a row")]);
+  });
+
+  test("is not held up by limits of its speed or its size", async () => {
+    await writeRequests(input, 30);
+    const limits = ["--rate", "1/h", "--tokens-per-minute", "1", "--max-requests", "2", "--max-tokens", "2"];
+    const { stdout, exitCode } = await bulk("--dry-run", ...limits);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining(": 30 requests, ")]);
+  });
+});
+
+test("several uploads tell what each file would become, and change no checkpoint", async () => {
+  const names = ["a.jsonl", "b.jsonl", "c.jsonl"];
+  const files = names.map((name) => path.join(folder, name));
+  for (const file of files) await writeFile(file, '{"a":1}\n');
+  const checkpoint = path.join(folder, "uploads.jsonl");
+  const [first = "", second = "", third = ""] = files;
+  server.reply({ json: { id: "file-1" } });
+  await tunerank(["upload", "reviews", first, "--checkpoint", checkpoint], { baseUrl: server.url });
+  await writeFile(third, "no JSON\n");
+  server.requests = [];
+  const rows = await rowsOf(checkpoint);
+  const args = ["upload", "reviews", ...files, "--checkpoint", checkpoint];
+  const { stdout, exitCode } = await dry(...args);
+  expect(exitCode).toBe(2);
+  expect(stdout.split("\n").slice(1, 4)).toEqual([
+    expect.stringContaining(`Uploaded before: ${first}: `),
+    `To upload: ${second}: 8 bytes.`,
+    expect.stringContaining(`Invalid: ${third} was not sent: `),
+  ]);
+  expect([await rowsOf(checkpoint), server.requests]).toEqual([rows, []]);
+  const { files: told } = JSON.parse((await dry(...args, "--json")).stdout);
+  expect(told.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+    "uploaded before",
+    "to upload",
+    "invalid",
+  ]);
+});
