@@ -164,6 +164,11 @@ const onServer: Readonly<Record<string, Case>> = {
     },
   },
   rate: { answer: rankedTwo, sends: [rerank], prints: "1 done\n" },
+  limits: {
+    answer: rankedTwo,
+    sends: [rerank, rerank],
+    prints: "a done\nb done\nmaxRequests left: c sent: 2\n",
+  },
   report: {
     prints: '{"code":"NOT_FOUND","codeSource":"body","executed":"no","httpStatus":404}\n',
     answer: notFound,
