@@ -71,7 +71,17 @@ export class IdTable {
   }
 
   has(hash: IdHash): boolean {
-    return this.find(hash).next().done !== true;
+    return this.first(hash) !== undefined;
+  }
+
+  /** The first number that was added for a hash. A generator would cost each line of a file an object. */
+  first({ high, low }: IdHash): number | undefined {
+    const mask = this.#numbers.length - 1;
+    for (let at = low & mask; ; at = (at + 1) & mask) {
+      const stored = this.#numbers[at] as number;
+      if (stored === 0) return undefined;
+      if (this.#high[at] === high && this.#low[at] === low) return stored - 1;
+    }
   }
 
   #put({ high, low }: IdHash, stored: number): void {
