@@ -113,10 +113,10 @@ export class RunEnded extends Error {
   readonly exitCode: number;
   /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
   readonly error: StatusError | undefined;
-  readonly progress: RunProgress;
+  readonly progress: DoneSoFar;
 
   /** @param why What ended the run, such as `Interrupted`; undefined if the error says it */
-  constructor(why: string | undefined, exitCode: number, progress: RunProgress, error?: StatusError) {
+  constructor(why: string | undefined, exitCode: number, progress: DoneSoFar, error?: StatusError) {
     super(why);
     this.exitCode = exitCode;
     this.error = error;
@@ -125,7 +125,7 @@ export class RunEnded extends Error {
 }
 
 /** How much of a run is done, and how to go on. */
-export interface RunProgress {
+export interface DoneSoFar {
   readonly done: number;
   /** How many requests or files there are; undefined if that is not known. */
   readonly of: number | undefined;

@@ -2,7 +2,7 @@
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
-import type { Rows } from "../checkpoints/rowWriter.js";
+import type { RowSink } from "../checkpoints/rowWriter.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
 import {
@@ -10,7 +10,7 @@ import {
   type Figures,
   figuresJson,
   progressText,
-  type Sent,
+  type SentCounts,
   sentText,
   settled,
 } from "./figures.js";
@@ -32,7 +32,7 @@ const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
 export class Report {
   readonly counts: Counts;
   /** What the run has sent so far; set once it runs. */
-  sent: () => Sent = () => ({ requests: 0, retries: 0, tokens: 0 });
+  sent: () => SentCounts = () => ({ requests: 0, retries: 0, tokens: 0 });
   readonly #terminal: Terminal;
   readonly #started: number = performance.now();
   readonly #isDrawn: boolean;
@@ -166,8 +166,8 @@ export function printSummary(
 }
 
 export interface OutputFiles {
-  readonly output: Rows;
-  readonly errors: Rows | undefined;
+  readonly output: RowSink;
+  readonly errors: RowSink | undefined;
 }
 
 const unwritable = "The response cannot be written as a row: it is nested too deeply, or too long.";

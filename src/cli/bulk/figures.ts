@@ -26,12 +26,12 @@ export interface Counts {
 }
 
 /** What a run has sent so far. */
-export type Sent = Omit<RerankAllCounts, "done">;
+export type SentCounts = Omit<RerankAllCounts, "done">;
 
 /** The figures of a run that its counts lead to. */
 export interface Figures {
   readonly counts: Counts;
-  readonly sent: Sent;
+  readonly sent: SentCounts;
   /** How long the run has sent requests, in milliseconds. */
   readonly ms: number;
 }
@@ -80,7 +80,7 @@ export function sentText(figures: Figures): string {
   return `${[...sentFacts(figures.sent), `${rateText(speedOf(figures).perSecond)} rows/s`].join(", ")}.`;
 }
 
-function sentFacts({ requests, retries, tokens }: Sent): [requests: string, tokens: string] {
+function sentFacts({ requests, retries, tokens }: SentCounts): [requests: string, tokens: string] {
   const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
   const s = requests === 1 ? "" : "s";
   return [`${grouped(requests)} request${s}${ofThem}`, `${grouped(tokens)} token${tokens === 1 ? "" : "s"}`];

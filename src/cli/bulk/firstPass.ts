@@ -2,7 +2,7 @@ import { readSync } from "node:fs";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import { digestOf, type IdHash, IdTable, LineSet } from "../checkpoints/ids.js";
 import type { Row } from "../checkpoints/readRows.js";
-import type { Rows } from "../checkpoints/rowWriter.js";
+import type { RowSink } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
 import { FileContent } from "../input/fileContent.js";
@@ -209,7 +209,7 @@ export async function openOutput(
   file: CheckpointFile,
   { hasPaid }: DoneRequests,
   resendPaid: boolean,
-): Promise<Rows> {
+): Promise<RowSink> {
   if (!resendPaid || !hasPaid) return file.open();
   return file.rewrite((rows) =>
     file.read((_line, row) => {
@@ -253,7 +253,7 @@ export function knownError(wrong: WrongRequests, request: BulkRequest): "wrong" 
 }
 
 /** Rewrites the errors file with only the rows of requests that do not run again. */
-export async function openErrors(file: CheckpointFile, wrong: WrongRequests): Promise<Rows> {
+export async function openErrors(file: CheckpointFile, wrong: WrongRequests): Promise<RowSink> {
   const written = new Set<string>();
   return file.rewrite((rows) =>
     file.read((_line, row) => {

@@ -11,7 +11,7 @@ import {
 import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
-import type { Rows } from "../checkpoints/rowWriter.js";
+import type { RowSink } from "../checkpoints/rowWriter.js";
 import {
   type Context,
   cannotRead,
@@ -88,7 +88,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
 /** Where the outcome of an upload is recorded, and how its progress is shown. */
 interface Recording {
   readonly owned: CheckpointFile | undefined;
-  readonly rows: Rows | undefined;
+  readonly rows: RowSink | undefined;
   readonly show: (file: PlannedFile, sentBytes: number) => void;
 }
 

@@ -8,7 +8,7 @@ import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
-import { cannotBegin, copyTail, copyWhole, droppedRows, type Rows, RowWriter } from "./rowWriter.js";
+import { cannotBegin, copyTail, copyWhole, droppedRows, type RowSink, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
 
 interface WaitOptions extends Pick<LeaseRequest, "wait" | "signal" | "note" | "staleMs"> {
@@ -93,7 +93,7 @@ export class CheckpointFile {
    * Opens the file to add rows after those that were read. A partly written last row is first copied to the .torn file,
    * then cut off.
    */
-  open(): Rows {
+  open(): RowSink {
     if (this.#lease === noLease) return droppedRows;
     this.#lease.check();
     this.#keepTorn();
@@ -101,7 +101,7 @@ export class CheckpointFile {
   }
 
   /** Replaces the file with a new one, which has only the rows that `fill` adds. */
-  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<Rows> {
+  async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowSink> {
     if (this.#lease === noLease) return droppedRows;
     this.#keepTorn();
     const { rows: name } = filesBeside(this.path);
