@@ -51,6 +51,10 @@ function addRerank(program: Command): Command {
       "--allow-empty",
       "An input without any documents or requests is no error: nothing is sent, and the exit code is 0.",
     )
+    .option(
+      "--strict",
+      "Refuse an input with a line that is invalid, before anything is sent. Without it, with --field or --bulk, such lines are named and left out, and the exit code is 5.",
+    )
     .option("--model <NAME>", rerank.fields.model)
     .option("--task <TEXT>", rerank.fields.task)
     .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"))

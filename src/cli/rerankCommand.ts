@@ -1,7 +1,9 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
-import { type Context, refuseOptions, UsageError } from "./context.js";
-import { faultText, lineJson, lineText } from "./input/lineContent.js";
+import { type Context, Reported, refuseOptions, UsageError } from "./context.js";
+import { exitCodeOf } from "./exitCodes.js";
+import { type BadLine, InvalidLines } from "./input/invalidLines.js";
+import { lineJson, lineText } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
 import { inFlags } from "./reportFailure.js";
@@ -29,8 +31,11 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
   const { model, task, topN, batchSize, maxBatchBytes } = context.options;
   const { query, concurrency } = oneQuery(context.options);
-  const lines = await documentsOf(context);
-  if (lines.length === 0) return noDocuments(context);
+  const invalid = new InvalidLines(terminal.tell, context.options.strict);
+  const { lines, bad } = await documentsOf(context);
+  if (lines.length === 0) return noDocuments(context, bad[0]);
+  for (const line of bad) invalid.add(line);
+  invalid.refuse();
   await withClient(context, "rerankDocuments", async (client) => {
     const text = (line: DocumentLine) => line.text;
     const options = { text, model, task, topN, batchSize, maxBatchBytes, concurrency, signal };
@@ -39,9 +44,13 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
       throw inLines(error, lines);
     });
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
-    if (terminal.json) terminal.print(jsonLine({ results, usage }));
+    const leftOut = bad.length > 0 ? { badLines: bad.length } : {};
+    if (terminal.json) terminal.print(jsonLine({ results, usage, ...leftOut }));
     else print(data, terminal);
   });
+  if (bad.length === 0) return;
+  invalid.note(invalid.summary);
+  throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
 const documentOptions = ["documentsField", "textField", "documentIdField"] as const;
@@ -74,51 +83,61 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
 }
 
+interface ReadDocuments {
+  readonly lines: DocumentLine[];
+  readonly bad: BadLine[];
+}
+
 async function documentsOf({
   args: [file = "-"],
   options,
   signal,
-}: Context<RerankCommandOptions>): Promise<DocumentLine[]> {
+}: Context<RerankCommandOptions>): Promise<ReadDocuments> {
   const { field } = options;
   if (file === "-" && process.stdin.isTTY) {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   }
   const wanted = field === undefined ? "lines" : "JSON lines";
-  const found: DocumentLine[] = [];
+  const found: ReadDocuments = { lines: [], bad: [] };
   // An empty input is allowed here: it is reported later, like an input of blank lines.
   const request = { name: "FILE", wanted, allowEmpty: true } as const;
   for await (const lines of readLines(file, request, signal)) {
     for (const line of lines) {
       const document = documentOf(line, field);
-      if (document !== undefined) found.push(document);
+      if (document === undefined) continue;
+      if ("problem" in document) found.bad.push(document);
+      else found.lines.push(document);
     }
   }
   return found;
 }
 
 // An empty line is no document, but it counts in the line numbers.
-function documentOf(whole: Line, field: string | undefined): DocumentLine | undefined {
+function documentOf(whole: Line, field: string | undefined): DocumentLine | BadLine | undefined {
   const { number: line } = whole;
   const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");
-  if (text === undefined) throw new UsageError(`Line ${line} cannot be read. ${problem}`);
+  // A file of plain lines that is not UTF-8 has another encoding throughout.
+  if (problem !== undefined && field === undefined)
+    throw new UsageError(`Line ${line} cannot be read. ${problem}`);
+  if (problem !== undefined) return { line, problem };
   if (text.trim() === "") return undefined;
   return field === undefined ? { line, text, document: text } : fromJson(text, line, field);
 }
 
-function noDocuments({ options, terminal }: Context<RerankCommandOptions>): void {
+function noDocuments({ options, terminal }: Context<RerankCommandOptions>, bad: BadLine | undefined): void {
+  if (bad !== undefined)
+    throw new UsageError(
+      `No line has text in the field that --field names; without --field each line is a document. Line ${bad.line}: ${bad.problem}`,
+    );
   if (options.allowEmpty !== true) throw new UsageError("There is no document in the input.");
   if (terminal.json) terminal.print(jsonLine({ results: [] }));
 }
 
-function fromJson(text: string, line: number, field: string): DocumentLine {
+function fromJson(text: string, line: number, field: string): DocumentLine | BadLine {
   const { value: document, problem } = lineJson(text);
-  if (problem !== undefined)
-    throw new UsageError(
-      `Line ${line} is not JSON (${faultText(text, false)}); without --field each line is a document.`,
-    );
+  if (problem !== undefined) return { line, problem };
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
-  if (typeof value !== "string")
-    throw new UsageError(`Line ${line} has no text in the field that --field names.`);
+  if (typeof value !== "string") return { line, problem: "It has no text in the field that --field names." };
   return { line, text: value, document };
 }
 

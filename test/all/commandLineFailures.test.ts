@@ -273,11 +273,11 @@ describe("a command line that is refused", () => {
     [["rerank", "package.json", "--quiet"], "Required option '--query <TEXT>' not specified."],
     [
       ["rerank", "--query", "q", "--field", "text", "README.md"],
-      "Line 1 is not JSON (column 1: this character begins no JSON value); without --field each line is a document.",
+      "No line has text in the field that --field names; without --field each line is a document. Line 1: It is not JSON (column 1: this character begins no JSON value).",
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      "Line 1 has no text in the field that --field names.",
+      "No line has text in the field that --field names; without --field each line is a document. Line 1: It has no text in the field that --field names.",
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],

@@ -61,7 +61,15 @@ test("there is a tool for most of them", () => {
 });
 
 test.each(here)("what is told of %s makes lines that are ranked", async (_what, _tools, make) => {
-  const args = (file: string) => ["rerank", "--query", "q", "--field", "text", path.join(folder, file)];
+  const args = (file: string) => [
+    "rerank",
+    "--query",
+    "q",
+    "--field",
+    "text",
+    "--strict",
+    path.join(folder, file),
+  ];
   const bytes = make();
   writeFileSync(path.join(folder, "in"), bytes);
   const { exitCode, stderr } = await tunerank(args("in"), { baseUrl: server.url });

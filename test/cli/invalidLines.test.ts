@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   errors,
   folder,
@@ -91,5 +91,83 @@ test("with --json an id that was there before, in a pipe, is JSON too", async ()
     line: 2,
     id: "a",
     error: { code: "INVALID_ARGUMENT", message: "An earlier line has this id.", executed: "no" },
+  });
+});
+
+describe("one policy for a line that cannot be used", () => {
+  const bad = ['{"id":3', '{"id":4,"query":5,"text":null}', Buffer.from([0xe9])] as const;
+  const good =
+    '{"id":1,"query":"q","documents":["a"],"text":"a"}\n{"id":2,"query":"q","documents":["b"],"text":"b"}\n';
+  const file = (...lines: readonly (string | Uint8Array)[]): Buffer =>
+    Buffer.concat(lines.map((line) => Buffer.concat([Buffer.from(line), Buffer.from("\n")])));
+  const mixed = Buffer.concat([Buffer.from(good), file(...bad)]);
+  const field = (...more: readonly string[]) =>
+    tunerank(["rerank", "--query", "q", "--field", "text", input, ...more], { baseUrl: server.url });
+
+  test("with --field it is named, skipped and counted, and the rest is ranked", async () => {
+    await writeFile(input, mixed);
+    const { exitCode, stdout, stderr } = await field();
+    expect(exitCode).toBe(5);
+    expect(stdout.trim().split("\n")).toHaveLength(2);
+    expect(toldIn(stderr)).toEqual([
+      expect.stringMatching(/^Line 3 is left out. It is not JSON \(column 8: .*\)\.$/),
+      "Line 4 is left out. It has no text in the field that --field names.",
+      expect.stringMatching(/^Line 5 is left out. It is not UTF-8 \(column 1\)\. If it is Latin-1: iconv /),
+      "3 lines were left out.",
+    ]);
+    expect(JSON.parse(`${server.only.body}`).documents).toEqual(["a", "b"]);
+  });
+
+  test("with --field and --json each is JSON, and so is their number", async () => {
+    await writeFile(input, Buffer.concat([mixed, file(...Array.from({ length: 60 }, () => "1"))]));
+    const { exitCode, stdout, stderr } = await field("--json");
+    expect(exitCode).toBe(5);
+    expect(JSON.parse(stdout)).toMatchObject({ results: [{}, {}], badLines: 63 });
+    const told = toldIn(stderr).map((line) => JSON.parse(line));
+    expect(told).toHaveLength(52);
+    expect(told[1]).toEqual({
+      line: 4,
+      error: { code: "INVALID_ARGUMENT", message: "It has no text in the field that --field names." },
+    });
+    expect(told.slice(50)).toEqual([
+      { note: "More of these are not shown." },
+      { note: "63 lines were left out. 13 of them were not shown." },
+    ]);
+  });
+
+  test.each([
+    ["--field", () => field("--strict")],
+    ["--bulk", () => bulk("--strict")],
+  ])("with --strict %s sends nothing of a file with such lines", async (_name, run) => {
+    await writeFile(input, mixed);
+    const { exitCode, stdout, stderr } = await run();
+    expect([exitCode, stdout, server.connections]).toEqual([2, "", 0]);
+    const told = toldIn(stderr);
+    expect(told.slice(0, 3)).toEqual([
+      expect.stringMatching(/^Line 3 is invalid. It is not JSON /),
+      expect.stringMatching(/^Line 4 is invalid. /),
+      expect.stringMatching(/^Line 5 is invalid. It is not UTF-8 /),
+    ]);
+    expect(told[3]).toBe("tunerank: 3 lines are invalid, and --strict refuses them. Nothing was sent.");
+    await writeFile(input, good);
+    expect(await run()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("--strict reads the whole input first, which a pipe to --bulk does not allow", async () => {
+    const args = ["rerank", "--bulk", "-", "--output", output, "--strict"];
+    const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, input: good });
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([
+      2,
+      "tunerank: --strict reads the whole input before anything is sent: --bulk must be a file, not a pipe.",
+    ]);
+  });
+
+  test("a file without any document to rank is refused, with its first line", async () => {
+    await writeFile(input, file(...bad));
+    const { exitCode, stderr } = await field();
+    expect([exitCode, server.connections]).toEqual([2, 0]);
+    expect(toldIn(stderr)[0]).toMatch(
+      /^tunerank: No line has text in the field that --field names; .* Line 1: It is not JSON /,
+    );
   });
 });

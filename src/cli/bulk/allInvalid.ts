@@ -37,7 +37,8 @@ export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGen
   yield* held ?? [];
 }
 
-function faultOf({ body }: BulkRequest): string | undefined {
+/** Why the client would refuse a request; undefined if it is valid. */
+export function faultOf({ body }: BulkRequest): string | undefined {
   try {
     validate(body, requests.rerankDocuments.body, "body");
     return undefined;

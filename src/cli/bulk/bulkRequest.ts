@@ -4,6 +4,7 @@ import { requests } from "../../generated/contract.js";
 import type { RerankRequest } from "../../index.js";
 import { digestOf, type Id, type IdHash, isInShard, type Shard } from "../checkpoints/ids.js";
 import { orUndefined } from "../context.js";
+import type { BadLine } from "../input/invalidLines.js";
 import { isObject, lineJson, lineText } from "../input/lineContent.js";
 import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
@@ -80,12 +81,6 @@ export class BulkRequest {
     ]);
     return this.#fingerprint;
   }
-}
-
-/** A line that is no request, and the reason. */
-export interface BadLine {
-  readonly line: number;
-  readonly problem: string;
 }
 
 /** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */

@@ -3,8 +3,9 @@ import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
 import type { StatusError } from "../../index.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
+import { type BadLine, InvalidLines } from "../input/invalidLines.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
-import { type BadLine, type BulkRequest, nearField } from "./bulkRequest.js";
+import { type BulkRequest, nearField } from "./bulkRequest.js";
 import {
   type Counts,
   type Figures,
@@ -19,7 +20,6 @@ const redrawMs = 100;
 // The columns of a progress bar that is worth to be drawn.
 const shortestBar = 12;
 const noteMs = 10_000;
-const mostTold = 50;
 
 const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
   EMFILE:
@@ -36,14 +36,18 @@ export class Report {
   readonly #terminal: Terminal;
   readonly #started: number = performance.now();
   readonly #isDrawn: boolean;
+  readonly #invalid: InvalidLines;
   #shownAt: number;
-  #told = 0;
   #holdEnd = 0;
   #isLimited = false;
 
   constructor(terminal: Terminal, counts: Counts) {
     this.#terminal = terminal;
     this.counts = counts;
+    this.#invalid = new InvalidLines((value, line) => {
+      this.end();
+      terminal.tell(value, line);
+    });
     this.#isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
     this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
   }
@@ -70,16 +74,18 @@ export class Report {
     this.#tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
-  /** Reports an invalid line: as `row` with --json, else as text. After 50 reports, the rest is only counted. */
+  /** Reports an invalid request: as `row` with --json, else as text. */
   wrong(row: object, text: string): void {
-    this.#told += 1;
-    if (this.#told <= mostTold) {
-      this.end();
-      this.#terminal.tell(row, text);
-      return;
-    }
-    if (this.counts.notShown === 0) this.#tell("More of these are not shown.");
-    this.counts.notShown += 1;
+    this.#invalid.report(row, text);
+    this.counts.notShown = this.#invalid.notShown;
+  }
+
+  /** Reports a line that is no request. */
+  badLine(bad: BadLine): object {
+    const row = this.#invalid.add(bad);
+    this.counts.badLines += 1;
+    this.counts.notShown = this.#invalid.notShown;
+    return row;
   }
 
   /** Notes how many requests earlier runs paid for without a usable result. */
@@ -215,10 +221,8 @@ function addError(
   return isWrong ? undefined : error;
 }
 
-export function addBadLine({ line, problem }: BadLine, files: OutputFiles, report: Report): void {
-  report.counts.badLines += 1;
-  const row = { line, error: { code: "INVALID_ARGUMENT", message: problem } };
-  report.wrong(row, `Line ${line} is left out. ${problem}`);
+export function addBadLine(bad: BadLine, files: OutputFiles, report: Report): void {
+  const row = report.badLine(bad);
   files.errors?.add(row);
 }
 

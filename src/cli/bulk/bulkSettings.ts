@@ -16,6 +16,7 @@ export interface BulkOptions {
   readonly wait?: boolean;
   readonly resendPaid?: boolean;
   readonly allowEmpty?: boolean;
+  readonly strict?: boolean;
   readonly ignoreFields?: string;
   readonly shard?: string;
   readonly id?: string;
@@ -50,6 +51,8 @@ export interface BulkSettings {
   readonly errors: string | undefined;
   /** Whether requests that ran without a usable result are sent again. */
   readonly resendPaid: boolean;
+  /** Whether one invalid line refuses the whole input. */
+  readonly isStrict: boolean;
   readonly reading: InputFormat;
   readonly concurrency: number | "auto";
   readonly rate: RerankAllOptions["rate"];
@@ -79,6 +82,11 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
   if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
   const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
   const isPipe = isNoFile(file);
+  const isStrict = options.strict === true;
+  if (isStrict && isPipe)
+    throw new UsageError(
+      "--strict reads the whole input before anything is sent: --bulk must be a file, not a pipe.",
+    );
   if (!isPipe) files.push(realName(file));
   if (new Set(files).size < files.length)
     throw new UsageError("--bulk, --output and --errors must be different files.");
@@ -89,6 +97,7 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     output: files[0] as string,
     errors: errors === undefined ? undefined : files[1],
     resendPaid: options.resendPaid === true,
+    isStrict,
     reading: readingOf(options),
     concurrency,
     rate: { requestsPerMinute, tokensPerMinute },

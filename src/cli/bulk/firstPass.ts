@@ -6,8 +6,10 @@ import type { RowSink } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
 import { FileContent } from "../input/fileContent.js";
+import type { BadLine, InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
 import { type InputRequest, rowsOf } from "../input/readInput.js";
+import { faultOf } from "./allInvalid.js";
 import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
 
 interface FirstPass {
@@ -15,6 +17,8 @@ interface FirstPass {
   readonly input: InputRequest;
   readonly signal: AbortSignal;
   readonly reading: InputFormat;
+  /** Takes the lines that are invalid; undefined without `--strict`. */
+  readonly invalid?: InvalidLines | undefined;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
 }
@@ -39,7 +43,8 @@ const shown = 5;
 
 /**
  * Reads the whole input before anything is sent.
- * @throws UsageError if two lines have one id, or the output has an id with another request
+ * @throws UsageError if two lines have one id, or the output has an id with another request; with `--strict`, if a line
+ * is invalid
  */
 export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
@@ -66,6 +71,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
       }
     }
   }
+  pass.invalid?.refuse();
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
   return { requests: seen.size, done, ...ended, ownInstead, nearNames, content };
@@ -81,7 +87,7 @@ function countEach(names: readonly string[], counts: Map<string, number>): void 
 
 // The requests of the file, many at a time.
 async function* requestsOf(
-  { input, signal, reading }: FirstPass,
+  { input, signal, reading, invalid }: FirstPass,
   content: FileContent,
 ): AsyncGenerator<readonly BulkRequest[]> {
   for await (const lines of rowsOf(content.see(signal), input)) {
@@ -90,9 +96,16 @@ async function* requestsOf(
     for (const line of lines) {
       const request = readLine(line, reading);
       if (request instanceof BulkRequest) requests.push(request);
+      if (invalid && request) addInvalid(request, invalid);
     }
     yield requests;
   }
+}
+
+function addInvalid(read: BulkRequest | BadLine, invalid: InvalidLines): void {
+  if (!(read instanceof BulkRequest)) return void invalid.add(read);
+  const problem = faultOf(read);
+  if (problem !== undefined) invalid.add({ line: read.line, problem });
 }
 
 const textOf = ({ high, low }: IdHash): string => `${high}.${low}`;
@@ -109,7 +122,8 @@ async function refuseDuplicates(pass: FirstPass, suspects: ReadonlySet<string>):
     else if (++count <= shown) found.push(`line ${line} has the id of line ${first}`);
   };
   const content = new FileContent(pass.file);
-  for await (const requests of requestsOf(pass, content)) for (const request of requests) see(request);
+  for await (const requests of requestsOf({ ...pass, invalid: undefined }, content))
+    for (const request of requests) see(request);
   if (count === 0) return;
   const more = count > shown ? `, and ${count - shown} more` : "";
   throw new UsageError(`Each id may occur only once: ${found.join(", ")}${more}. Nothing was sent.`);

@@ -4,6 +4,7 @@ import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/ch
 import type { RowSource } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
+import { InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
 import { grouped } from "../terminal.js";
@@ -95,12 +96,13 @@ async function openRun(
   settings: BulkSettings,
   [output, errors]: readonly CheckpointFile[],
 ): Promise<BulkRun> {
-  const { resendPaid } = settings;
+  const { resendPaid, isStrict } = settings;
   const before = await readDone(output as CheckpointFile, resendPaid);
   const wrong = await readWrong(errors, resendPaid);
   if (settings.isPipe && before.size + wrong.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
-  const pass = { ...settings, checkpoint: before, wrong, signal };
+  const invalid = isStrict ? new InvalidLines(terminal.tell, true) : undefined;
+  const pass = { ...settings, invalid, checkpoint: before, wrong, signal };
   // Nothing has been sent yet, so an input that cannot be read is an error of the command line.
   const found = settings.isPipe
     ? undefined
