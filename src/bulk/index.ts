@@ -17,11 +17,14 @@ import { Run } from "./run.js";
 
 export { checkRanking, type RankedRequest } from "../ranking/check.js";
 export type {
+  RankedDocument,
+  RejectedDocument,
   RerankAllAttempt,
   RerankAllCounts,
   RerankAllError,
   RerankAllOptions,
   RerankAllRequest,
+  RerankAllResponse,
   RerankAllResult,
   RerankAllResults,
 } from "./options.js";

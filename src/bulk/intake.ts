@@ -2,7 +2,18 @@ import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/types.js";
 import { WithoutPrototype } from "../values.js";
-import type { RerankAllRequest } from "./options.js";
+import type { RerankAllRequest, RerankAllResult } from "./options.js";
+
+/** A request that is sent in batches. Its batches are requests of the run, and have one result together. */
+export interface RequestInBatches<Id> {
+  readonly id: Id;
+  /** Why the request has failed; undefined while it may succeed. */
+  readonly error: StatusError | undefined;
+  /** The next batch to send; undefined if none is left, or if it waits for the result of another. */
+  next(): PendingRequest<Id> | undefined;
+  /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
+  settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined;
+}
 
 /** A request that was taken from the source and has no result yet. */
 export interface PendingRequest<Id> {
@@ -16,6 +27,8 @@ export interface PendingRequest<Id> {
   event: AttemptEvent | undefined;
   /** The call that ranks the request; undefined until the call has begun. */
   call: { abort(): void } | undefined;
+  /** The request of which this is a batch; undefined for a request that is sent whole. */
+  readonly whole: RequestInBatches<Id> | undefined;
 }
 
 // The field `id` of a request is not sent; all other fields are the body.
@@ -26,16 +39,23 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
-  return { id: fields.id, number, body, wrong, event: undefined, call: undefined };
+  return { id: fields.id, number, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
+
+/** Turns a request into batches, if it is sent in batches. */
+type Batching<Id> = (request: PendingRequest<Id>) => PendingRequest<Id> | RequestInBatches<Id>;
 
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
+  /** The requests, and batches of requests, that were begun or can begin. */
   readonly pending: Set<PendingRequest<Id>> = new Set();
+  /** The requests in batches that have no result yet. */
+  readonly inBatches: Set<RequestInBatches<Id>> = new Set();
   isDry: boolean;
   /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
+  readonly #batching: Batching<Id>;
   readonly #arrived: () => void;
   /** Requests that can be sent now: they were put back, or an async source returned them. */
   readonly #ready: PendingRequest<Id>[] = [];
@@ -44,18 +64,45 @@ export class Intake<Id> {
   #taken = 0;
 
   /** @param arrived Called when a promise of an async source has settled. */
-  constructor(source: Source<RerankAllRequest<Id>>, arrived: () => void) {
+  constructor(source: Source<RerankAllRequest<Id>>, batching: Batching<Id>, arrived: () => void) {
     this.#source = source;
+    this.#batching = batching;
     // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
     // compiles the code again when the field changes.
     this.isDry = false;
     this.#arrived = arrived;
   }
 
-  /** The next request to send: one that is ready, else, if there is room, one from the source. */
+  /** Whether all requests of the source have a result. */
+  get isDone(): boolean {
+    return this.isDry && this.pending.size === 0 && this.inBatches.size === 0;
+  }
+
+  /** The ids of the requests that have no result yet. */
+  get notDone(): Id[] {
+    const whole = [...this.pending].filter((each) => each.whole === undefined);
+    return [...whole, ...this.inBatches].map(({ id }) => id);
+  }
+
+  /** The next request to send: one that is ready, else, if there is room, a batch, or one from the source. */
   next(hasRoom: boolean): PendingRequest<Id> | undefined {
     if (this.#ready.length > 0) return this.#ready.shift();
-    return hasRoom && !this.isDry && !this.#isPulling ? this.#pull() : undefined;
+    if (!hasRoom) return undefined;
+    const batch = this.inBatches.size > 0 ? this.#nextBatch() : undefined;
+    return batch ?? (this.isDry || this.#isPulling ? undefined : this.#pull());
+  }
+
+  #nextBatch(): PendingRequest<Id> | undefined {
+    for (const whole of this.inBatches) {
+      const batch = whole.next();
+      if (batch !== undefined) return this.#begin(batch);
+    }
+    return undefined;
+  }
+
+  #begin(request: PendingRequest<Id>): PendingRequest<Id> {
+    this.pending.add(request);
+    return request;
   }
 
   putBack(pending: PendingRequest<Id>): void {
@@ -109,16 +156,16 @@ export class Intake<Id> {
       return undefined;
     }
     const { value } = result;
-    let pending: PendingRequest<Id>;
     try {
-      pending = pendingOf(value, this.#taken++);
+      const request = this.#batching(pendingOf(value, this.#taken++));
+      if ("number" in request) return this.#begin(request);
+      this.inBatches.add(request);
+      return this.#nextBatch();
     } catch (error) {
       // Reading the request failed, but the source still works: close it. An error of closing it is ignored.
       this.#source.close().catch(() => {});
       return this.#fail(error);
     }
-    this.pending.add(pending);
-    return pending;
   }
 
   #fail(error: unknown): undefined {

@@ -1,5 +1,5 @@
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
-import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import type { RerankRequest, RerankResponse, RerankResult } from "../generated/types.js";
 import {
   checkCallback,
   checkCount,
@@ -20,13 +20,35 @@ export interface RerankAllRequest<Id = string> extends RerankRequest {
   id: Id;
 }
 
+/** A ranked document of a {@link RerankAllResponse}. */
+export interface RankedDocument extends RerankResult {
+  /** The number, from 0, of the document's best part, which has this score; set only with `split`. */
+  readonly part?: number;
+}
+
+/** A ranking of all documents of a request, or of the best `top_n` of them. */
+export interface RerankAllResponse extends RerankResponse {
+  /** The ranked documents, best first. Each `index` is a position in the `documents` of your request. */
+  data: RankedDocument[];
+}
+
+/** A document that the service rejected. */
+export interface RejectedDocument {
+  /** The document's position in the `documents` of the request, from 0. */
+  readonly index: number;
+  /** Why the service rejected it. */
+  readonly error: StatusError;
+}
+
 /** The result of one request: a ranking or an error. */
 export type RerankAllResult<Id = string> =
   | {
       /** The id of the request. */
       readonly id: Id;
       /** The ranking, best first. It has passed `checkRanking`: it can be joined with the documents of its request. */
-      readonly response: RerankResponse;
+      readonly response: RerankAllResponse;
+      /** The documents that the service rejected, and that are not ranked; set only with `batchSize` or `split`. */
+      readonly rejected?: readonly RejectedDocument[];
       /** Absent: a result with a response has no error. */
       readonly error?: undefined;
     }
@@ -37,6 +59,8 @@ export type RerankAllResult<Id = string> =
       readonly error: StatusError;
       /** Absent: a result with an error has no response. */
       readonly response?: undefined;
+      /** Absent: a result with an error has no ranked documents. */
+      readonly rejected?: undefined;
     };
 
 // Declares `[Symbol.asyncDispose]` only if the `lib` of the program that compiles this has that symbol.
@@ -120,6 +144,21 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
         readonly tokensPerMinute?: number | undefined;
       }
     | undefined;
+  /**
+   * The most documents of one HTTP request: at least 1. A request with more is sent in batches, and has one result:
+   * `top_n` is applied once, to all of its documents together, and `usage` is the sum. Scores from several batches may
+   * be compared only if your model scores each document by itself. Each batch has its own deadline and its own retries.
+   * If one fails for good, the request fails and its other batches are aborted; `executed` is then `"yes"` if any batch
+   * was paid for. A document that the service rejects costs only itself: it is listed in `rejected`.
+   * @default all documents in one request
+   */
+  batchSize?: number | undefined;
+  /**
+   * Splits a document that is too long for the model into parts, each of which is sent as a document. A document's score
+   * is that of its best part. Called twice for a document: when its request is planned, and when it is sent.
+   * @default every document is sent whole
+   */
+  split?: ((document: string) => readonly string[]) | undefined;
   /** Hand out the results in the order of the requests, instead of the order in which they settle. @default false */
   ordered?: boolean | undefined;
   /**
@@ -162,6 +201,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
 const names: OptionTable<RerankAllOptions> = {
   concurrency: 1,
   rate: 1,
+  batchSize: checkCount,
+  split: checkCallback,
   ordered: checkFlag,
   timeoutMs: checkDuration,
   attemptTimeoutMs: checkDuration,
@@ -179,7 +220,8 @@ const defaultMaxHoldMs = 60_000;
 const mostAtOnce = 256;
 
 /** @internal The checked options of a run, with defaults filled in. */
-export interface RunSettings<Id> extends Pick<RerankAllOptions<Id>, "headers" | "signal" | "onAttempt"> {
+export interface RunSettings<Id>
+  extends Pick<RerankAllOptions<Id>, "batchSize" | "split" | "headers" | "signal" | "onAttempt"> {
   readonly concurrency: number | { readonly max: number };
   readonly rate: Rate | undefined;
   readonly limits: SendLimits;
@@ -200,6 +242,8 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     concurrency: concurrencyOf(own.concurrency),
     rate: rateOf(own.rate),
     limits: { maxRequests: own.maxRequests, maxTokens: own.maxTokens },
+    batchSize: own.batchSize,
+    split: own.split,
     ordered: own.ordered === true,
     timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,

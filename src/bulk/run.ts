@@ -9,6 +9,7 @@ import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
 import { memberOf } from "../values.js";
+import { batchesOf } from "./batches.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
@@ -59,7 +60,11 @@ export class Run<Id> implements RunParts {
     this.signal = this.#calls.signal;
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, (now) => this.#take(now));
-    this.#intake = new Intake(source, () => this.#advance());
+    this.#intake = new Intake(
+      source,
+      (request) => batchesOf(request, settings),
+      () => this.#advance(),
+    );
     this.#delivery = new Delivery(settings.ordered);
   }
 
@@ -126,7 +131,8 @@ export class Run<Id> implements RunParts {
     while (this.#state === "running" && this.schedule.isOpen(now)) {
       const pending = this.#intake.next(this.#hasRoom);
       if (pending === undefined) break;
-      if (pending.wrong) this.#settle(pending, { id: pending.id, error: pending.wrong });
+      const error = pending.wrong ?? pending.whole?.error;
+      if (error) this.#settle(pending, { id: pending.id, error });
       else this.#send(pending, now);
     }
     this.#finish();
@@ -137,8 +143,8 @@ export class Run<Id> implements RunParts {
     if (this.#pausedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && this.#intake.pending.size === 0) this.#intake.next(true);
-      const { isDry, pending, failed } = this.#intake;
-      if (isDry && pending.size === 0) void this.#stop(failed);
+      const { isDone, pending, failed } = this.#intake;
+      if (isDone) void this.#stop(failed);
       else if (this.#isSpent && pending.size > 0) this.#end(endedByLimit(this.pace, this.#progress()));
     } else if (this.schedule.inFlight === 0)
       this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
@@ -200,15 +206,18 @@ export class Run<Id> implements RunParts {
   }
 
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
-    if (this.#state !== "over") {
-      this.#intake.pending.delete(pending);
-      this.#settled += 1;
-      this.#delivery.add(pending.number, result);
-    }
+    if (this.#state === "over") return;
+    const { number, whole } = pending;
+    this.#intake.pending.delete(pending);
+    const settled = whole === undefined ? result : whole.settled(pending, result);
+    if (settled === undefined) return;
+    if (whole !== undefined) this.#intake.inBatches.delete(whole);
+    this.#settled += 1;
+    this.#delivery.add(number, settled);
   }
 
   #progress(): RunProgress<Id> {
-    const notDone = [...this.#intake.pending].map(({ id }) => id);
+    const { notDone } = this.#intake;
     const ran = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
     return { counts: this.counts, notDone, ran };
   }

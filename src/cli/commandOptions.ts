@@ -166,6 +166,10 @@ function addFiles(command: Command): Command {
       "Send requests again that the service has run, and thus are paid for, without a result that can be used.",
     )
     .option(
+      "--dedupe",
+      "Send requests that ask the same under different ids once; each id has its row. Takes about 60 bytes of memory for each different request.",
+    )
+    .option(
       "--shard <I/N>",
       "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
     )

@@ -60,6 +60,11 @@ function addRerank(program: Command): Command {
     .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"))
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
+      "--split <CHARACTERS>",
+      "Cut longer documents into parts of at most this many characters (UTF-16 units), at blanks. A document has the score of its best part.",
+      numberOf("--split"),
+    )
+    .option(
       "--max-batch-bytes <N>",
       "The most bytes of one request's JSON, in UTF-8; --batch-size may end a batch earlier. Default: no limit.",
       numberOf("--max-batch-bytes"),

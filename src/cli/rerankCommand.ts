@@ -6,6 +6,7 @@ import { type BadLine, InvalidLines } from "./input/invalidLines.js";
 import { lineJson, lineText } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
+import { splitOf } from "./input/splitText.js";
 import { inFlags } from "./reportFailure.js";
 import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
@@ -21,7 +22,6 @@ interface DocumentLine {
 interface RerankCommandOptions extends BulkOptions {
   readonly query?: string;
   readonly field?: string;
-  readonly batchSize?: number;
   readonly maxBatchBytes?: number;
 }
 
@@ -30,6 +30,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
   const { model, task, topN, batchSize, maxBatchBytes } = context.options;
+  const split = splitOf(context.options.split);
   const { query, concurrency } = oneQuery(context.options);
   const invalid = new InvalidLines(terminal.tell, context.options.strict);
   const { lines, bad } = await documentsOf(context);
@@ -38,7 +39,8 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   invalid.refuse();
   await withClient(context, "rerankDocuments", async (client) => {
     const text = (line: DocumentLine) => line.text;
-    const options = { text, model, task, topN, batchSize, maxBatchBytes, concurrency, signal };
+    const limits = { split, batchSize, maxBatchBytes, concurrency };
+    const options = { text, model, task, topN, ...limits, signal };
     const ranking = client.rerank.items(query, lines, options);
     const { data, usage } = await ranking.withResponse().catch((error) => {
       throw inLines(error, lines);
@@ -62,6 +64,7 @@ const onlyBulk = [
   "errors",
   "wait",
   "resendPaid",
+  "dedupe",
   "shard",
   ...fieldOptions,
   ...limitOptions,

@@ -7,7 +7,7 @@ import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 /** The batches of a call, and the partial result that the call continues. */
 export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
-  readonly documentsOf: (batch: number) => ReturnType<typeof documentsOf>;
+  readonly documentsOf: (batch: number) => BatchDocuments;
   readonly before: RerankPartial<T> | undefined;
   /** Identifies the call's arguments, so that a later call can continue this one. */
   readonly fingerprint: () => string;
@@ -56,7 +56,7 @@ export function planItems<T>(
 }
 
 /** Returns a function for the texts of an item, from the caller's `text` and `split`, whose results it checks. */
-function textsOfItems<T>(
+export function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
   split: ((text: string, item: T) => readonly string[]) | undefined,
@@ -104,7 +104,7 @@ export function jsonBytes(value: unknown): number {
  * Puts items into batches, as many into each as the limits allow. `textsOf` is called once for each item.
  * @param note Called with the texts of each item. @throws StatusError for an item that fits no request
  */
-function planBatches(
+export function planBatches(
   ranges: readonly ItemRange[],
   textsOf: (index: number) => readonly string[],
   open: OpenBatch,
@@ -122,7 +122,7 @@ function planBatches(
 }
 
 /** The batch that items are added to; once it is full, it joins the finished `batches`. */
-class OpenBatch {
+export class OpenBatch {
   readonly batches: Batch[] = [];
   readonly #batchSize: number;
   readonly #maxBatchBytes: number | undefined;
@@ -200,21 +200,26 @@ class OpenBatch {
 
 /** Which item and part each document of a batch is. */
 export interface Places {
+  /** The caller's name of the list of items, for messages. @default items */
+  readonly list?: string;
   readonly documents: number;
   readonly itemOf: (document: number) => number;
   /** Undefined where items have no parts. */
   readonly partOf: (document: number) => number | undefined;
 }
 
-/**
- * The texts of a batch, computed when the batch is sent, so that not all texts are kept. `places`, the items that the
- * texts belong to, are kept longer than the texts.
- */
-function documentsOf(
+export interface BatchDocuments {
+  readonly texts: readonly string[];
+  /** Which item each text belongs to; kept longer than the texts. */
+  readonly places: Places;
+}
+
+/** The texts of a batch, computed when the batch is sent, so that not all texts are kept. */
+export function documentsOf(
   batch: Batch,
   textsOf: (index: number) => readonly string[],
   isSplit: boolean,
-): { readonly texts: readonly string[]; readonly places: Places } {
+): BatchDocuments {
   const { offset, count, firstPart = 0, parts } = batch;
   const texts: string[] = [];
   const places: { item: number; part: number }[] = [];

@@ -153,15 +153,21 @@ export function errorOfBatches(
   });
 }
 
+/** The position of a document in a message: documents[3], documents.3 or documents/3. */
 const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
 
-// Rewrites document positions in the service's message (documents[3], documents.3, documents/3) as the caller's items.
-function withItems(message: string, { documents, itemOf, partOf }: Places): string {
+/** The positions of documents that a message names. */
+export function placesIn(message: string): number[] {
+  return [...message.matchAll(place)].map(([, inBrackets, afterDot]) => Number(inBrackets ?? afterDot));
+}
+
+// Rewrites document positions in the service's message as the caller's items.
+function withItems(message: string, { list = "items", documents, itemOf, partOf }: Places): string {
   return message.replace(place, (found, inBrackets, afterDot) => {
     const document = Number(inBrackets ?? afterDot);
     if (document >= documents) return found;
     const part = partOf(document);
-    return `items[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
+    return `${list}[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
   });
 }
 

@@ -9,6 +9,7 @@ import { TestClock } from "../support/clock.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { blocks, savedBlock } from "../support/guideBlocks.js";
 import { root, temporaryFolder } from "../support/project.js";
+import { ranked } from "../support/rankings.js";
 import {
   type ReceivedRequest,
   type Reply,
@@ -110,6 +111,7 @@ const onServer: Readonly<Record<string, Case>> = {
     ),
   },
   bulk: { answer: ranking, sends: [rerank, rerank] },
+  bulkBatches: { answer: (request) => ranked(request), sends: [rerank, rerank, rerank] },
   bulkPartial: {
     prints: "2 ranked, 2 left\n4 ranked\n",
     answer: inTurn(rankedTwo, { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }, rankedTwo),

@@ -73,11 +73,17 @@ export class BulkRequest {
     return lineDocumentIds(this.#fields, this.#reading);
   }
 
-  /** A hash of the id, the request body and the documents' ids. It is computed on first use, because it is the most costly step. */
+  /** What the request asks, whatever its id: requests with the same text have the same ranking. */
+  get asked(): string {
+    return jsonOf(this.body) ?? `only ${this.key}`;
+  }
+
+  /** A hash of the id, the request body, the documents' ids and how documents are split. It is computed on first use, because it is the most costly step. */
   get fingerprint(): string {
     this.#fingerprint ??= fingerprintOf([
-      ...[this.key, jsonOf(this.body)],
+      ...[this.key, jsonOf(this.body) ?? "nested too deeply"],
       ...(this.documentIds === undefined ? [] : [JSON.stringify(this.documentIds)]),
+      ...(this.#reading.split === undefined ? [] : [`split ${this.#reading.split}`]),
     ]);
     return this.#fingerprint;
   }
@@ -93,6 +99,8 @@ export interface InputFormat extends DocumentsFormat {
   readonly given: readonly string[];
   /** Fields that are ignored in every line (`--ignore-fields`). */
   readonly ignored: ReadonlySet<string>;
+  /** The most characters of a document that is not cut into parts (`--split`). */
+  readonly split?: number | undefined;
   /** The shard whose lines this run reads; undefined: all lines. */
   readonly shard: Shard | undefined;
 }
@@ -187,8 +195,8 @@ function isNamed(name: string, reading: InputFormat): boolean {
 }
 
 // JSON.stringify throws for a body that is nested too deeply. The client rejects such a request anyway.
-function jsonOf(body: RerankRequest): string {
-  return orUndefined(() => JSON.stringify(body), undefined) ?? "nested too deeply";
+function jsonOf(body: RerankRequest): string | undefined {
+  return orUndefined(() => JSON.stringify(body));
 }
 
 /** The fingerprint of texts: 22 base64url characters of their SHA-256, at least 128 bits. */

@@ -1,11 +1,13 @@
 // The results of a bulk run: its rows (JSON lines in the output and errors files), its counts and its messages.
 import type { RerankAllAttempt, RerankAllResult } from "../../bulk/index.js";
 import { type OutOfFiles, outOfFiles, rankingError } from "../../engine.js";
-import type { StatusError } from "../../index.js";
+import type { RerankResponse, StatusError } from "../../index.js";
+import type { Row } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type BadLine, InvalidLines } from "../input/invalidLines.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BulkRequest, nearField } from "./bulkRequest.js";
+import type { RequestRow } from "./equalRequests.js";
 import {
   type Counts,
   type Figures,
@@ -156,10 +158,10 @@ export function printSummary(
   kept: keyof typeof whereAll,
 ): void {
   const { notShown } = counts;
-  const { before, wrongBefore, paidBefore, ranked, wrong, paid, failed, badLines } = counts;
+  const { before, wrongBefore, paidBefore, ranked, same, wrong, paid, failed, badLines } = counts;
   const without = wrongBefore + paidBefore;
   const ofThem = without > 0 ? ` (${without} of them without a result)` : "";
-  const parts = [`Ranked ${ranked}`, `${before} done before${ofThem}`];
+  const parts = [`Ranked ${ranked}${rankedNotes(counts)}`, `${before} done before${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} wrong`);
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
@@ -168,7 +170,22 @@ export function printSummary(
   const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
   const rest =
     notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";
-  terminal.result(value, `${parts.join(", ")}, in ${seconds.toFixed(1)} s. ${sentText(figures)}${rest}`);
+  const asking =
+    same > 0
+      ? ` ${same} ${same === 1 ? "line asks" : "lines ask"} the same as another; --dedupe sends each once.`
+      : "";
+  terminal.result(
+    value,
+    `${parts.join(", ")}, in ${seconds.toFixed(1)} s. ${sentText(figures)}${rest}${asking}`,
+  );
+}
+
+function rankedNotes({ partly, copied }: Counts): string {
+  const notes: string[] = [];
+  if (copied > 0) notes.push(`${copied} of them as another line that asks the same`);
+  const its = partly === 1 ? "its row" : "their rows";
+  if (partly > 0) notes.push(`${partly} without documents that the service rejected: \`rejected\` in ${its}`);
+  return notes.length > 0 ? ` (${notes.join("; ")})` : "";
 }
 
 export interface OutputFiles {
@@ -180,17 +197,14 @@ const unwritable = "The response cannot be written as a row: it is nested too de
 
 /** Writes the row of a result, and counts it. @returns The error, unless the request succeeded or is itself invalid */
 export function addResult(
-  { id: request, response, error }: RerankAllResult<BulkRequest>,
+  { id: request, response, rejected, error }: RerankAllResult<RequestRow>,
   files: OutputFiles,
   report: Report,
 ): StatusError | undefined {
   if (error !== undefined) return addError(request, error, files, report);
-  const { id, fingerprint, documentIds } = request;
-  // The ranking names documents by their positions only: their ids stand in its order.
-  const ids = documentIds && { document_ids: response.data.map(({ index }) => documentIds[index]) };
   try {
-    files.output.add({ id, fingerprint, ...ids, response });
-    report.counts.ranked += 1;
+    const left = rejected?.map(({ index, error }) => ({ index, error: errorFields(error) }));
+    addRanking(request, { response, rejected: left }, files, report);
     return undefined;
   } catch (cause) {
     // JSON.stringify throws a RangeError for a response that it cannot write; an error of the disk is no RangeError.
@@ -200,8 +214,29 @@ export function addResult(
   }
 }
 
+/** Writes the row of a ranking, and counts it. */
+function addRanking(
+  { id, fingerprint, documentIds }: RequestRow,
+  { response, rejected }: Pick<Row, "response" | "rejected">,
+  { output }: OutputFiles,
+  { counts }: Report,
+): void {
+  const { data } = response as RerankResponse;
+  // The ranking names documents by their positions only: their ids stand in its order.
+  const ids = documentIds && { document_ids: data.map(({ index }) => documentIds[index]) };
+  output.add({ id, fingerprint, ...ids, response, ...(rejected === undefined ? {} : { rejected }) });
+  counts.ranked += 1;
+  if (rejected !== undefined) counts.partly += 1;
+}
+
+/** Writes the row of a request that asks what another one asked, whose row is `row`. */
+export function addCopy(request: RequestRow, row: Row, files: OutputFiles, report: Report): void {
+  addRanking(request, row, files, report);
+  report.counts.copied += 1;
+}
+
 function addError(
-  { id, fingerprint, line }: BulkRequest,
+  { id, fingerprint, line }: RequestRow,
   error: StatusError,
   files: OutputFiles,
   report: Report,

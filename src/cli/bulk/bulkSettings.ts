@@ -6,6 +6,7 @@ import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, namingFile, refuseOptions, UsageError } from "../context.js";
 import type { InputRequest } from "../input/readInput.js";
+import { splitOf } from "../input/splitText.js";
 import { type InputFormat, otherFields } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run uses or rejects. */
@@ -17,6 +18,7 @@ export interface BulkOptions {
   readonly resendPaid?: boolean;
   readonly allowEmpty?: boolean;
   readonly strict?: boolean;
+  readonly dedupe?: boolean;
   readonly ignoreFields?: string;
   readonly shard?: string;
   readonly id?: string;
@@ -28,6 +30,9 @@ export interface BulkOptions {
   readonly model?: string;
   readonly task?: string;
   readonly topN?: number;
+  readonly batchSize?: number;
+  /** The most characters of a document that is not cut into parts. */
+  readonly split?: number;
   readonly concurrency?: number | "auto";
   /** The limit in requests per minute (`--rate`). */
   readonly rate?: number;
@@ -40,7 +45,7 @@ export interface BulkOptions {
   readonly maxHold?: number;
 }
 
-const onlyWithout = ["query", "field", "batchSize", "maxBatchBytes", "maxRetries"] as const;
+const onlyWithout = ["query", "field", "maxBatchBytes", "maxRetries"] as const;
 
 export interface BulkSettings {
   /** The input's name; `-` for the standard input. */
@@ -53,7 +58,11 @@ export interface BulkSettings {
   readonly resendPaid: boolean;
   /** Whether one invalid line refuses the whole input. */
   readonly isStrict: boolean;
+  /** Whether requests that ask the same under different ids are sent once. */
+  readonly dedupe: boolean;
   readonly reading: InputFormat;
+  readonly batchSize: number | undefined;
+  readonly split: RerankAllOptions["split"];
   readonly concurrency: number | "auto";
   readonly rate: RerankAllOptions["rate"];
   readonly maxRequests: number | undefined;
@@ -77,6 +86,9 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     throw new UsageError("--tokens-per-minute must be greater than 0.");
   const maxRequests = countOf(options.maxRequests, "--max-requests");
   const maxTokens = countOf(options.maxTokens, "--max-tokens");
+  const { batchSize } = options;
+  if (batchSize !== undefined && !(Number.isInteger(batchSize) && batchSize >= 1))
+    throw new UsageError("--batch-size must be a whole number of at least 1.");
   const totalTimeoutMs = msOf(options.totalTimeout);
   const { maxHold } = options;
   if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
@@ -98,7 +110,9 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     errors: errors === undefined ? undefined : files[1],
     resendPaid: options.resendPaid === true,
     isStrict,
+    dedupe: options.dedupe === true,
     reading: readingOf(options),
+    ...{ batchSize, split: splitOf(options.split) },
     concurrency,
     rate: { requestsPerMinute, tokensPerMinute },
     ...{ maxRequests, maxTokens },
@@ -136,7 +150,7 @@ function readingOf(options: BulkOptions): InputFormat {
   return {
     ...{ idField, queryField, documentsField, defaults, shard },
     joinedFields: joinedFieldsOf(documentsField),
-    ...{ textField, documentIdField },
+    ...{ textField, documentIdField, split: options.split },
     given: given.flatMap(([name, value]) => (value === undefined ? [] : [name])),
     ignored: ignoredOf(options.ignoreFields),
   };

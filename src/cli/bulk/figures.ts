@@ -12,7 +12,15 @@ export interface Counts {
   wrongBefore: number;
   /** Requests among `before` that were paid for without a usable result. */
   paidBefore: number;
+  /** Requests among `before` that were ranked without documents which the service rejected. */
+  partlyBefore: number;
   ranked: number;
+  /** Requests among `ranked` without documents which the service rejected. */
+  partly: number;
+  /** Requests among `ranked` that were not sent, since another one asked the same. */
+  copied: number;
+  /** Requests that were sent although another one asks the same. */
+  same: number;
   /** Requests that this run found to be invalid; those of earlier runs are counted in `before`. */
   wrong: number;
   /** Requests that ran, and so were paid for, without a usable result. They run again only with `--resend-paid`. */

@@ -31,6 +31,8 @@ export interface FirstPassResult {
   readonly wrong: number;
   /** How many of them were paid for without a usable result. */
   readonly paid: number;
+  /** How many of them were ranked without documents that the service rejected. */
+  readonly partly: number;
   /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
   /** For each field that is probably a misspelt request field, how many of the lines to send have it. */
@@ -55,7 +57,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const done = new LineSet();
   const ownInstead = new Map<string, number>();
   const nearNames = new Map<string, number>();
-  const ended = { wrong: 0, paid: 0 };
+  const ended = { wrong: 0, paid: 0, partly: 0 };
   for await (const requests of requestsOf(pass, content)) {
     for (const request of requests) {
       if (seen.has(request.hash)) suspects.add(textOf(request.hash));
@@ -63,7 +65,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
       const inOutput = checkpoint.find(request);
       if (inOutput === "other") changed.push(request.line);
       const known = inOutput === "no" || inOutput === "other" ? knownError(wrong, request) : inOutput;
-      if (known === "wrong" || known === "paid") ended[known] += 1;
+      if (known !== undefined && known !== "done") ended[known] += 1;
       if (known !== undefined) done.add(request.line);
       else {
         countEach(request.ownInstead, ownInstead);
@@ -147,6 +149,8 @@ export class DoneRequests {
   /** The numbers of the rows that hold an error, and of those whose requests were paid for. */
   readonly #wrong: LineSet = new LineSet();
   readonly #paid: LineSet = new LineSet();
+  /** The numbers of the rows of requests that were ranked without documents which the service rejected. */
+  readonly #partly: LineSet = new LineSet();
 
   /** Whether there are rows of requests that were paid for without a usable result. */
   hasPaid = false;
@@ -162,36 +166,48 @@ export class DoneRequests {
   note(line: Line, row: Row): void {
     const number = this.#offsets.length;
     this.#ids.add(digestOf(JSON.stringify(row.id)), number);
+    if (row.rejected !== undefined) this.#partly.add(number);
     if (row.error !== undefined) (isPaid(row) ? this.#paid : this.#wrong).add(number);
     this.#offsets.push(line.offset);
     this.#fingerprints.push(shortened(row.fingerprint));
   }
 
   /**
-   * How a request ended in an earlier run: `"done"` with a result, `"wrong"` as invalid, `"paid"` without a usable
+   * How a request ended in an earlier run: `"done"` with a result, `"partly"` with one that lacks documents, `"wrong"` as invalid, `"paid"` without a usable
    * result, `"no"` if it has no row; `"other"` if the row with its id is of another request.
    */
-  find(request: BulkRequest): "done" | "wrong" | "paid" | "other" | "no" {
+  find(request: BulkRequest): "done" | "partly" | "wrong" | "paid" | "other" | "no" {
     let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
       // The fingerprint covers the id too, so this row is of the same request.
       if (this.#fingerprints[number] === shortened(request.fingerprint)) {
         if (this.#paid.has(number)) return "paid";
+        if (this.#partly.has(number)) return "partly";
         return this.#wrong.has(number) ? "wrong" : "done";
       }
       // Two different ids may have the same hash, so the id is read from the row in the file.
-      if (this.#keyAt(this.#offsets[number] as number) === request.key) found = "other";
+      if (JSON.stringify(this.rowAt(this.#offsets[number] as number).id) === request.key) found = "other";
     }
     return found;
   }
 
-  #keyAt(offset: number): string | undefined {
+  /** Where the row of a request begins that has a ranking in the file; undefined if it has none. */
+  rankedAt(request: BulkRequest): number | undefined {
+    const number = [...this.#ids.find(request.hash)].find(
+      (each) => this.#fingerprints[each] === shortened(request.fingerprint),
+    );
+    if (number === undefined || this.#wrong.has(number) || this.#paid.has(number)) return undefined;
+    return this.#offsets[number];
+  }
+
+  /** Reads a row of the file. */
+  rowAt(offset: number): Row {
     return withFile(this.#path, "r", (file) => {
       let text = "";
       const chunk = Buffer.alloc(64 * 1024);
       for (let bytes = -1; bytes !== 0 && !text.includes("\n"); text += chunk.toString("latin1", 0, bytes))
         bytes = readSync(file, chunk, 0, chunk.length, offset + text.length);
-      return JSON.stringify(JSON.parse(Buffer.from(text.split("\n")[0] ?? "", "latin1").toString()).id);
+      return JSON.parse(Buffer.from(text.split("\n")[0] ?? "", "latin1").toString());
     });
   }
 }

@@ -1,7 +1,8 @@
-import { type RerankAllError, rerankAll } from "../../bulk/index.js";
+import { type RerankAllError, type RerankAllResult, rerankAll } from "../../bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
-import type { RowSource } from "../checkpoints/readRows.js";
+import type { Row, RowSource } from "../checkpoints/readRows.js";
+import { droppedRows } from "../checkpoints/rowWriter.js";
 import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { InvalidLines } from "../input/invalidLines.js";
@@ -9,10 +10,11 @@ import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
 import { grouped } from "../terminal.js";
 import { withClient } from "../withClient.js";
-import { type RequestToSend, startingWell } from "./allInvalid.js";
+import { faultOf, type RequestToSend, startingWell } from "./allInvalid.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
 import {
   addBadLine,
+  addCopy,
   addDuplicate,
   addResult,
   type OutputFiles,
@@ -20,6 +22,7 @@ import {
   Report,
 } from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
+import { EqualRequests } from "./equalRequests.js";
 import { doneOf, leftOf } from "./figures.js";
 import {
   type DoneRequests,
@@ -36,7 +39,17 @@ import {
 // The most requests in flight that the adaptive concurrency may reach, and so the most sockets of the client.
 const usualConnections = 256;
 
-const none = { ranked: 0, wrong: 0, paid: 0, failed: 0, badLines: 0, notShown: 0 };
+const none = {
+  ranked: 0,
+  partly: 0,
+  copied: 0,
+  same: 0,
+  wrong: 0,
+  paid: 0,
+  failed: 0,
+  badLines: 0,
+  notShown: 0,
+};
 
 interface BulkRun {
   readonly settings: BulkSettings;
@@ -44,6 +57,7 @@ interface BulkRun {
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
   readonly found: FirstPassResult | undefined;
+  readonly equals: EqualRequests;
   readonly files: OutputFiles;
   readonly report: Report;
 }
@@ -121,26 +135,28 @@ async function openRun(
     before: found?.done.size ?? 0,
     wrongBefore: found?.wrong ?? 0,
     paidBefore: found?.paid ?? 0,
+    partlyBefore: found?.partly ?? 0,
   };
   const report = new Report(terminal, { ...earlier, ...none });
   report.paidBefore();
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
-  return { settings, signal, checkpoint, wrong, found, files, report };
+  return { settings, signal, checkpoint, wrong, found, equals: new EqualRequests(), files, report };
 }
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
-  const { settings, signal, files, report } = run;
-  const { concurrency, rate, maxRequests, maxTokens, timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
+  const { settings, signal, report } = run;
+  const { batchSize, split, concurrency, rate, maxRequests, maxTokens } = settings;
+  const { timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
   const limits = { concurrency, rate, maxRequests, maxTokens, timeoutMs, totalTimeoutMs, maxPauseMs };
-  const options = { ...limits, signal, onAttempt: report.attempted.bind(report) };
+  const options = { batchSize, split, ...limits, signal, onAttempt: report.attempted.bind(report) };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);
   report.sent = () => results.counts;
   const timer = setInterval(() => report.update(), 100);
   try {
     for await (const result of results) {
-      const error = addResult(result, files, report);
+      const error = addAll(result, run);
       failed ??= error;
       report.update();
     }
@@ -152,10 +168,11 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
     clearInterval(timer);
   }
   // The exit code counts invalid requests of this run and of earlier runs.
-  const { wrong, wrongBefore, paidBefore, badLines } = report.counts;
+  const { wrong, wrongBefore, paidBefore, badLines, partly, partlyBefore } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (paidBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
-  if (wrong + wrongBefore + badLines > 0) throw new Reported(exitCodeOf.INVALID_ARGUMENT);
+  if (wrong + wrongBefore + badLines + partly + partlyBefore > 0)
+    throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
 // The end of a run that its caller interrupted, that reached a limit, or that one error ended.
@@ -194,18 +211,64 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   for await (const lines of linesToDo(run, AbortSignal.any([run.signal, changed]))) {
     for (const line of lines) {
       if (changed.aborted) return;
-      if (found?.done.has(line.number)) continue;
+      const isDone = found?.done.has(line.number) === true;
+      if (isDone && !settings.dedupe) continue;
       const request = readLine(line, settings.reading);
       if (request === undefined) continue;
       if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
+      else if (isDone) noteDone(request, run);
       else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
       else if (checkpoint.find(request) === "no" && knownError(wrong, request) === undefined) {
         if (settings.isPipe) seen.add(request.key);
         if (settings.isPipe) tellOnce(request, told, report);
-        yield { ...request.body, id: request };
+        if (await isSent(request, run)) yield { ...request.body, id: request };
       }
     }
   }
+}
+
+// The row of a request that is done is the row of its equals, too.
+function noteDone(request: BulkRequest, { checkpoint, equals }: BulkRun): void {
+  const offset = checkpoint.rankedAt(request);
+  if (offset !== undefined) equals.add(request, offset);
+}
+
+const unknownRow: Row = { id: "", fingerprint: "", response: { data: [] } };
+
+// Whether a request is sent. With --dedupe it is not if an equal one has a row, or is in flight.
+async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
+  const { equals, settings, checkpoint, files, report } = run;
+  if (!settings.dedupe) {
+    equals.send(request);
+    return true;
+  }
+  // The client refuses an invalid request before it is sent. It may be held until more requests have been read, so none
+  // may wait for it.
+  if (faultOf(request) !== undefined) return true;
+  while (equals.isFull) await equals.oneSettled();
+  const place = equals.place(request);
+  // In a dry run no row was written.
+  const rowAt = (offset: number): Row =>
+    files.output === droppedRows ? unknownRow : checkpoint.rowAt(offset);
+  if (typeof place === "number") addCopy(request, rowAt(place), files, report);
+  if (place === "send") equals.send(request);
+  return place === "send";
+}
+
+// Adds the rows of a result: that of its request, and those of the requests that waited for it.
+function addAll(
+  result: RerankAllResult<BulkRequest>,
+  { equals, files, report }: BulkRun,
+): StatusError | undefined {
+  const { end } = files.output;
+  const error = addResult(result, files, report);
+  const isRanked = result.error === undefined && error === undefined;
+  if (isRanked && equals.isRepeat(result.id)) report.counts.same += 1;
+  for (const id of equals.settled(result.id, isRanked ? end : undefined)) {
+    addResult({ ...result, id }, files, report);
+    if (isRanked) report.counts.copied += 1;
+  }
+  return error;
 }
 
 // Each line of a pipe may have other fields: only this many names are noted.

@@ -14,6 +14,8 @@ export interface Row {
   readonly fingerprint: string;
   readonly response?: unknown;
   readonly error?: unknown;
+  /** With a response: the documents that the service rejected, which were not ranked. */
+  readonly rejected?: unknown;
   /** In an upload checkpoint: the upload has begun. */
   readonly sending?: true;
   /** With an error: whether the request does not run again, because it is invalid or was paid for. */

@@ -23,10 +23,10 @@ const syncEveryMs = 1000;
 const otherLineEnds = /[\u0085\u2028\u2029]/g;
 
 /** Where rows are added. */
-export type RowSink = Pick<RowWriter, "add" | "flush" | "changed">;
+export type RowSink = Pick<RowWriter, "add" | "flush" | "changed" | "end">;
 
-/** RowSink that go nowhere: those of a dry run. */
-export const droppedRows: RowSink = { add() {}, flush() {}, changed: new AbortController().signal };
+/** Rows that go nowhere: those of a dry run. */
+export const droppedRows: RowSink = { add() {}, flush() {}, end: 0, changed: new AbortController().signal };
 
 /**
  * Adds rows of JSON to a file. Each row is passed to the operating system at once, so that a process that is killed
@@ -69,11 +69,16 @@ export class RowWriter {
     return fstatSync(this.#file);
   }
 
+  /** The offset at which the next row begins. */
+  get end(): number {
+    return this.#end;
+  }
+
   get isEmpty(): boolean {
     return this.#end === 0;
   }
 
-  /** Aborts when another program has changed the file. RowSink can still be added: they go to a rescue file. */
+  /** Aborts when another program has changed the file. Rows can still be added: they go to a rescue file. */
   get changed(): AbortSignal {
     return this.#changed.signal;
   }

@@ -1,0 +1,251 @@
+// Requests whose documents are sent in batches: each has one result.
+import { invalid, isStatusError, type StatusError } from "../errors/statusError.js";
+import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import { type DoneBatch, mergeRankings, type Ranking, readRanking } from "../ranking/merge.js";
+import {
+  type Batch,
+  type BatchDocuments,
+  documentsOf,
+  OpenBatch,
+  type Places,
+  planBatches,
+  textsOfItems,
+} from "../ranking/plan.js";
+import { errorOfBatches, placesIn, RequestsMade } from "../ranking/run.js";
+import { WithoutPrototype } from "../values.js";
+import type { PendingRequest, RequestInBatches } from "./intake.js";
+import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
+
+// With so many batches rejected and none ranked, the query is at fault: enough to find a document among a thousand.
+const mostRejected = 16;
+// How messages name the items of the plan.
+const list = "documents";
+const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
+
+/** Documents of a batch that are still to be sent; undefined for all of them, which are read when they are sent. */
+interface Rest {
+  readonly number: number;
+  readonly some?: BatchDocuments | undefined;
+}
+
+interface SentBatch {
+  readonly number: number;
+  readonly some: BatchDocuments;
+}
+
+/** A request whose documents are sent in batches, by the plan of `rerank.items`. */
+export class BatchedRequest<Id> implements RequestInBatches<Id> {
+  readonly #whole: PendingRequest<Id>;
+  readonly #isSplit: boolean;
+  readonly #batches: readonly Batch[];
+  readonly #textsOf: (document: number) => readonly string[];
+  // The last one is sent next.
+  #rest: Rest[];
+  readonly #inFlight: Map<PendingRequest<Id>, SentBatch> = new Map();
+  readonly #done: DoneBatch[] = [];
+  readonly #rejected: Map<number, StatusError> = new Map();
+  #rejections = 0;
+  #failure: (SentBatch & { readonly error: StatusError }) | undefined;
+  readonly #made: RequestsMade = new RequestsMade();
+
+  /** @throws StatusError if `split` fails */
+  constructor(whole: PendingRequest<Id>, { batchSize = Number.MAX_SAFE_INTEGER, split }: RunSettings<Id>) {
+    const { documents } = whole.body;
+    this.#whole = whole;
+    this.#isSplit = split !== undefined;
+    this.#textsOf = textsOfItems(documents, String, split);
+    const open = new OpenBatch(batchSize, undefined, whole.body);
+    this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
+    this.#rest = this.#batches.map((_, number) => ({ number })).reverse();
+  }
+
+  get id(): Id {
+    return this.#whole.id;
+  }
+
+  get error(): StatusError | undefined {
+    return this.#failure?.error;
+  }
+
+  next(): PendingRequest<Id> | undefined {
+    // While documents are rejected and none was ranked, the query may be at fault: one batch at a time.
+    const isSearching = this.#rejections > 0 && this.#done.length === 0;
+    if (this.#failure !== undefined || (isSearching && this.#inFlight.size > 0)) return undefined;
+    const rest = this.#rest.pop();
+    if (rest === undefined) return undefined;
+    const { number } = rest;
+    const batch = this.#batches[number] as Batch;
+    const some = rest.some ?? asDocuments(documentsOf(batch, this.#textsOf, this.#isSplit));
+    const pending = { ...this.#whole, body: batchBody(this.#whole.body, some.texts), whole: this };
+    this.#inFlight.set(pending, { number, some });
+    return pending;
+  }
+
+  settled(
+    batch: PendingRequest<Id>,
+    { response, error }: RerankAllResult<Id>,
+  ): RerankAllResult<Id> | undefined {
+    const sent = this.#inFlight.get(batch) as SentBatch;
+    this.#inFlight.delete(batch);
+    if (error === undefined) this.#ranked(sent, response);
+    else this.#failed(sent, error);
+    const isOver = this.#rest.length === 0 || this.#failure !== undefined;
+    return isOver && this.#inFlight.size === 0 ? this.#result() : undefined;
+  }
+
+  #ranked({ number, some: { texts, places } }: SentBatch, response: RerankResponse): void {
+    const batch = this.#batches[number] as Batch;
+    // The run has checked the response, so this is a ranking.
+    const ranking = readRanking(response, texts, places.itemOf) as Ranking;
+    this.#made.add([], ranWell);
+    this.#done.push({ number, batch, places, ranking, attempts: [], headers: {} });
+  }
+
+  #failed(sent: SentBatch, error: StatusError): void {
+    this.#made.addFailed(error);
+    if (this.#failure !== undefined) return;
+    this.#rejections += 1;
+    const isHopeless = this.#rejections >= mostRejected && this.#done.length === 0;
+    if (isRejection(error) && !isHopeless) this.#leaveOut(sent, error);
+    else this.#fail(sent, error);
+  }
+
+  // Leaves out the documents that the service names. If it names none, each half of the batch is sent by itself.
+  #leaveOut(sent: SentBatch, error: StatusError): void {
+    const { texts, places } = sent.some;
+    const named = new Set(placesIn(error.text).filter((document) => document < texts.length));
+    const half = texts.length >> 1;
+    if (named.size === 0 && half === 0) named.add(0);
+    if (named.size === 0) this.#rest.push(only(sent, (document) => document >= half));
+    this.#rest.push(only(sent, (document) => (named.size === 0 ? document < half : !named.has(document))));
+    for (const document of named) this.#reject(places, document, error);
+    // Of a rejected document, other parts may be left.
+    this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
+    if (this.#rejected.size === this.#whole.body.documents.length) this.#fail(sent, error);
+  }
+
+  #reject(places: Places, document: number, error: StatusError): void {
+    const item = places.itemOf(document);
+    const made = new RequestsMade();
+    made.addFailed(error);
+    if (!this.#rejected.has(item)) this.#rejected.set(item, errorIn(places, error, made));
+  }
+
+  #accepted(rest: Rest): Rest | undefined {
+    const { number, some } = rest;
+    const { offset, parts } = this.#batches[number] as Batch;
+    if (some === undefined) return parts !== undefined && this.#rejected.has(offset) ? undefined : rest;
+    const left = only({ number, some }, (document) => !this.#rejected.has(some.places.itemOf(document)));
+    return left.some.texts.length > 0 ? left : undefined;
+  }
+
+  #fail(sent: SentBatch, error: StatusError): void {
+    this.#failure = { ...sent, error };
+    for (const { call } of this.#inFlight.keys()) call?.abort();
+  }
+
+  #result(): RerankAllResult<Id> {
+    const { id } = this;
+    try {
+      const { some, error } = this.#failure ?? {};
+      if (error !== undefined) throw errorIn(some?.places, error, this.#made);
+      const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
+      const response = this.#response();
+      return rejected.length > 0 ? { id, response, rejected } : { id, response };
+    } catch (error) {
+      return { id, error: error as StatusError };
+    }
+  }
+
+  #response(): RerankAllResponse {
+    const { documents, top_n, return_documents } = this.#whole.body;
+    const merged = mergeRankings({ items: documents, batches: this.#done, before: undefined }, undefined);
+    const ranked = merged.data.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
+    const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
+      ...{ index, relevance_score },
+      ...(return_documents === false ? {} : { document }),
+      ...(part === undefined ? {} : { part }),
+    }));
+    return { object: "list", model: merged.model as string, data, usage: merged.usage };
+  }
+}
+
+/**
+ * A request in batches, if the run sends requests in batches and this one is valid; else the request itself.
+ * @param whole The request as it was read from the source.
+ */
+export function batchesOf<Id>(
+  whole: PendingRequest<Id>,
+  settings: RunSettings<Id>,
+): BatchedRequest<Id> | PendingRequest<Id> {
+  const { batchSize, split } = settings;
+  if (batchSize === undefined && split === undefined) return whole;
+  if (whole.wrong !== undefined || !isDivisible(whole.body)) return whole;
+  try {
+    return new BatchedRequest(whole, settings);
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { ...whole, wrong: inDocuments(error) };
+  }
+}
+
+// Whether a request has a list of documents and a usable top_n. Any other request is not divided: the client refuses it.
+function isDivisible({ documents, top_n }: RerankRequest): boolean {
+  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
+  return (
+    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
+  );
+}
+
+// The texts that come back are the caller's: they need not be sent twice.
+function batchBody(whole: RerankRequest, documents: readonly string[]): RerankRequest {
+  const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
+  for (const name of Object.keys(whole))
+    if (name !== "top_n") body[name] = whole[name as keyof RerankRequest];
+  body.documents = documents;
+  body.return_documents = false;
+  return body;
+}
+
+// An error of a batch, with the positions of documents in the whole request.
+function errorIn(places: Places | undefined, error: StatusError, made: RequestsMade): StatusError {
+  return errorOfBatches(error, undefined, places, made);
+}
+
+// Whether the service rejected a request because of what is in it. It is assumed not to have run.
+function isRejection({ code, codeSource, executed }: StatusError): boolean {
+  const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
+  return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");
+}
+
+// The plan of rerank.items names items.
+function inDocuments(error: StatusError): StatusError {
+  const { text, cause } = error;
+  return /^split \w+ /.test(text) ? invalid(text.replace("items[", `${list}[`), { cause }) : error;
+}
+
+function asDocuments({ texts, places }: BatchDocuments): BatchDocuments {
+  return { texts, places: { ...places, list } };
+}
+
+/** Some documents of a batch, at new positions. */
+function only(
+  { number, some: { texts, places } }: SentBatch,
+  isKept: (document: number) => boolean,
+): SentBatch {
+  const kept = texts.flatMap((_, document) => (isKept(document) ? [document] : []));
+  const { itemOf, partOf } = places;
+  const at = (document: number): number => kept[document] as number;
+  return {
+    number,
+    some: {
+      texts: kept.map((document) => texts[document] as string),
+      places: {
+        list,
+        documents: kept.length,
+        itemOf: (document) => itemOf(at(document)),
+        partOf: (document) => partOf(at(document)),
+      },
+    },
+  };
+}

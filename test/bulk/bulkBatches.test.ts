@@ -1,0 +1,224 @@
+// A request with more documents than one request takes is sent in batches, and has one result.
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  type RerankAllError,
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResult,
+  rerankAll,
+} from "../../src/bulk/index.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+
+const server = useRecordingServer();
+useNoBackoff();
+
+const bodyOf = ({ body }: ReceivedRequest) => JSON.parse(`${body}`);
+const sent = (): string[][] => server.requests.map((request) => bodyOf(request).documents);
+// The score of a document is its text, read as a number.
+const byText = (request: ReceivedRequest): Reply => {
+  const { documents } = bodyOf(request) as { documents: string[] };
+  const data = documents.map((text, index) => ({ index, relevance_score: Number(text) }));
+  data.sort((a, b) => b.relevance_score - a.relevance_score);
+  const { length } = documents;
+  return {
+    json: { object: "list", model: "m", data, usage: { prompt_tokens: length, total_tokens: 2 * length } },
+  };
+};
+// Rejects a request with one of these documents; names its position if asked to.
+const rejecting =
+  (bad: readonly string[], isNamed: boolean) =>
+  (request: ReceivedRequest): Reply => {
+    const at = (bodyOf(request).documents as string[]).findIndex((text) => bad.includes(text));
+    const message = isNamed ? `documents[${at}] is too long.` : "Too long.";
+    return at < 0 ? byText(request) : { status: 400, json: { code: "INVALID_ARGUMENT", message } };
+  };
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`);
+
+type Options = RerankAllOptions & Parameters<typeof connect>[1];
+
+async function rankMany(
+  requests: readonly RerankAllRequest[],
+  { batchSize, split, concurrency, ordered, ...client }: Options,
+): Promise<RerankAllResult[]> {
+  const results: RerankAllResult[] = [];
+  const options = { batchSize, split, concurrency, ordered };
+  for await (const result of rerankAll(connect(server.url, client), requests, options)) results.push(result);
+  return results;
+}
+
+async function rank(
+  documents: readonly string[],
+  options: Options,
+  more: object = {},
+): Promise<RerankAllResult> {
+  const [result] = await rankMany([{ id: "a", query: "q", documents, ...more }], options);
+  return result as RerankAllResult;
+}
+
+const indexesOf = ({ response }: RerankAllResult) => response?.data.map(({ index }) => index);
+
+beforeEach(() => server.reply(byText));
+
+describe.each(transports)("over $name", ({ options }) => {
+  test("batches of a request are joined to one ranking of its documents", async () => {
+    const { response, error } = await rank(texts(7), { ...options, batchSize: 3 });
+    expect(error).toBeUndefined();
+    expect(sent()).toEqual([["0", "1", "2"], ["3", "4", "5"], ["6"]]);
+    expect(response).toEqual({
+      object: "list",
+      model: "m",
+      data: texts(7)
+        .map((document, index) => ({ index, relevance_score: index, document }))
+        .reverse(),
+      usage: { prompt_tokens: 7, total_tokens: 14 },
+    });
+  });
+
+  test.each([
+    [
+      "names",
+      true,
+      [
+        ["0", "1", "2"],
+        ["3", "4"],
+        ["0", "2"],
+      ],
+    ],
+    ["does not name", false, [["0", "1", "2"], ["3", "4"], ["0"], ["1", "2"], ["1"], ["2"]]],
+  ])("a document that the service rejects and %s costs itself", async (_name, isNamed, requests) => {
+    server.reply(rejecting(["1"], isNamed));
+    const result = await rank(texts(5), { ...options, batchSize: 3, concurrency: 2 });
+    expect(indexesOf(result)).toEqual([4, 3, 2, 0]);
+    expect(sent().sort()).toEqual([...requests].sort());
+    const [rejected, ...others] = result.response === undefined ? [] : (result.rejected ?? []);
+    expect([others, rejected]).toMatchObject([
+      [],
+      { index: 1, error: { code: "INVALID_ARGUMENT", executed: "no", httpStatus: 400 } },
+    ]);
+    expect(rejected?.error.message).toContain(isNamed ? "documents[1] is too long." : "Too long.");
+  });
+});
+
+test("top_n and return_documents hold for all batches together", async () => {
+  const result = await rank(texts(5), { batchSize: 2 }, { top_n: 3, return_documents: false });
+  expect(result.response?.data).toEqual([4, 3, 2].map((index) => ({ index, relevance_score: index })));
+  for (const request of server.requests)
+    expect(bodyOf(request)).toEqual({
+      query: "q",
+      documents: expect.any(Array),
+      return_documents: false,
+    });
+});
+
+test("a document of several parts has the score of its best part", async () => {
+  const split = (text: string): string[] => text.split(" ");
+  const result = await rank(["1 9", "5", "4 2 8"], { batchSize: 2, split });
+  expect(sent()).toEqual([["1", "9"], ["5"], ["4", "2"], ["8"]]);
+  expect(result.response?.data).toEqual([
+    { index: 0, relevance_score: 9, document: "1 9", part: 1 },
+    { index: 2, relevance_score: 8, document: "4 2 8", part: 2 },
+    { index: 1, relevance_score: 5, document: "5", part: 0 },
+  ]);
+});
+
+test("a rejected part costs its document, whose other parts are not sent any more", async () => {
+  server.reply(rejecting(["2"], true));
+  const split = (text: string): string[] => text.split(" ");
+  const result = await rank(["1 2 3 4 9", "5"], { batchSize: 2, split, concurrency: 1 });
+  expect(indexesOf(result)).toEqual([1]);
+  expect(sent()).toEqual([["1", "2"], ["5"]]);
+});
+
+test("requests that fit are sent whole, and each has its own result", async () => {
+  const requests = [1, 4, 2].map((count, index) => ({ id: `${index}`, query: "q", documents: texts(count) }));
+  const results = await rankMany(requests, { batchSize: 2, ordered: true });
+  expect(results.map(({ id }) => id)).toEqual(["0", "1", "2"]);
+  expect(results.map(indexesOf)).toEqual([[0], [3, 2, 1, 0], [1, 0]]);
+  expect(server.requests).toHaveLength(4);
+});
+
+test("a batch that fails for a while is retried alone, and the others are not paid again", async () => {
+  let left = 2;
+  server.reply((request) =>
+    bodyOf(request).documents[0] === "2" && left-- > 0 ? { status: 503 } : byText(request),
+  );
+  expect(indexesOf(await rank(texts(6), { batchSize: 2 }))).toEqual([5, 4, 3, 2, 1, 0]);
+  expect(sent().filter(([first]) => first !== "2")).toHaveLength(2);
+  expect(sent()).toHaveLength(5);
+});
+
+test("a batch that fails for good fails its request, of which nothing more is sent", async () => {
+  server.reply((request) =>
+    bodyOf(request).documents[0] === "2" ? { status: 404, json: { code: "NOT_FOUND" } } : byText(request),
+  );
+  const { error } = await rank(texts(9), { batchSize: 2, concurrency: 1 });
+  expect(sent()).toEqual([
+    ["0", "1"],
+    ["2", "3"],
+  ]);
+  // The first batch was paid for.
+  expect(error).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
+});
+
+test("a query that the service rejects is not asked for with each document", async () => {
+  server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No such model." } });
+  const { error, response } = await rank(texts(1000), { batchSize: 64, concurrency: 4 });
+  expect(response).toBeUndefined();
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+  expect(error?.message).toMatch(/^\[INVALID_ARGUMENT\] No such model\. [A-Z]/);
+  expect(server.requests).toHaveLength(16);
+});
+
+test("a response of a batch that cannot be joined is an error, which is not asked for again", async () => {
+  server.reply((request) =>
+    bodyOf(request).documents[0] === "2"
+      ? { json: { data: [{ index: 7, relevance_score: 1 }] } }
+      : byText(request),
+  );
+  const { error } = await rank(texts(4), { batchSize: 2 });
+  expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
+  expect(server.requests).toHaveLength(2);
+});
+
+test("rankings of different models are not joined", async () => {
+  server.reply((request) => {
+    const { json } = byText(request) as { json: object };
+    return { json: { ...json, model: bodyOf(request).documents[0] } };
+  });
+  const { error } = await rank(texts(4), { batchSize: 2 });
+  expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
+  expect(error?.message).toContain("different models");
+});
+
+test.each<[name: string, more: object, split: RerankAllOptions["split"], says: string]>([
+  ["documents are no list of texts", { documents: ["a", 1, "b"] }, undefined, "documents[1]"],
+  ["documents are missing", { documents: undefined }, undefined, "documents must be"],
+  ["top_n is 0", { top_n: 0 }, undefined, "top_n must be"],
+  ["split throws", {}, () => JSON.parse("x"), "split failed for documents[0]"],
+  ["split gives nothing", {}, () => [], "split must give a list of at least 1 string for documents[0]"],
+])("nothing is sent if %s", async (_name, more, split, says) => {
+  const { error } = await rank(texts(4), { batchSize: 2, split }, more);
+  expect(error).toMatchObject({
+    code: expect.stringMatching(/INVALID_ARGUMENT|OUT_OF_RANGE/),
+    executed: "no",
+  });
+  expect(error?.message).toContain(says);
+  expect(server.connections).toBe(0);
+});
+
+test("options that cannot be used are refused at once", () => {
+  const client = connect(server.url);
+  expect(() => rerankAll(client, [], { batchSize: 0 })).toThrow("batchSize");
+  expect(() => rerankAll(client, [], { split: "x" as never })).toThrow("split");
+});
+
+test("a run that ends names each request that is not done once", async () => {
+  server.reply((request) => (bodyOf(request).query === "b" ? { status: 401 } : byText(request)));
+  const requests = ["a", "b"].map((id) => ({ id, query: id, documents: texts(6) }));
+  const error = (await failureOf(() =>
+    rankMany(requests, { batchSize: 2, concurrency: 1 }),
+  )) as RerankAllError;
+  expect(error).toMatchObject({ code: "UNAUTHENTICATED", done: 1, notDone: ["b"] });
+});
