@@ -9,7 +9,7 @@ import { withoutRecordings } from "./recordings.js";
 
 /** A guide or a recipe as Markdown that stands alone. */
 export interface PlainGuide {
-  /** `quickstart.md`, `recipes/go.md`. */
+  /** `quickstart.md`, `recipes/go.md`; `../../CHANGELOG.md` for a document that the package has elsewhere. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -26,7 +26,7 @@ export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   }
   const pages = new Map((await contractPages()).map(({ path: name, text }) => [name, text]));
   for (const { file, page } of documents)
-    sources.set(file, { name: path.basename(page), raw: pages.get(page) ?? "", at: `docs/${page}` });
+    sources.set(file, { name: placeOf(file, page), raw: pages.get(page) ?? "", at: `docs/${page}` });
   const nameOf = (file: string) => (sources.get(file) ?? siteSources(sources, file))?.name;
   const guides = [...sources.values()].map(({ name, raw, at }) => {
     const page = plainPage(raw);
@@ -36,6 +36,11 @@ export async function plainGuides(docs: string): Promise<PlainGuide[]> {
     return { ...page, name, text };
   });
   return guides.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
+}
+
+// The package has each document once: below its own name, unless it ships only as a guide.
+function placeOf(file: string, page: string): string {
+  return file.startsWith(".") ? path.basename(page) : `../../${file}`;
 }
 
 // The documents' own links are the site's.

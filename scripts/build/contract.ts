@@ -37,9 +37,9 @@ function toYaml(document: JsonObject): string {
   return stringify(document, { version: "1.1", aliasDuplicateObjects: false, lineWidth: 110 });
 }
 
-// One blank a level: a line for each member can be compared, and the package is 56 kB lighter than with two.
+// On one line, for programs: people read and compare the YAML. The package is 71 kB lighter than with a line a member.
 function toJson(document: JsonObject): string {
-  return `${JSON.stringify(document, null, 1)}\n`;
+  return `${JSON.stringify(document)}\n`;
 }
 
 /**

@@ -28,7 +28,10 @@ await writeGuides(root, dist);
 async function writeGuides(root: string, dist: string): Promise<void> {
   const guides = await plainGuides(path.join(root, "docs"));
   await mkdir(path.join(dist, "docs/recipes"), { recursive: true });
-  for (const { name, text } of guides) await writeFile(path.join(dist, "docs", name), text);
-  const listed = guides.map(({ name, title, description }) => `- [${title}](docs/${name}): ${description}`);
+  for (const { name, text } of guides)
+    if (!name.startsWith("../")) await writeFile(path.join(dist, "docs", name), text);
+  const listed = guides.map(
+    ({ name, title, description }) => `- [${title}](${path.posix.join("docs", name)}): ${description}`,
+  );
   await writeFile(path.join(dist, "llms.txt"), `${about}\n## Guides\n\n${listed.join("\n")}\n`);
 }

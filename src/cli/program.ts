@@ -57,7 +57,13 @@ function addRerank(program: Command): Command {
     )
     .option("--model <NAME>", rerank.fields.model)
     .option("--task <TEXT>", rerank.fields.task)
-    .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"))
+    .option("--top-n <N>", `${rerank.fields.top_n}`, numberOf("--top-n"));
+  return addBulkOptions(addBatchOptions(command));
+}
+
+// How the documents are sent in several requests.
+function addBatchOptions(command: Command): Command {
+  return command
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
     .option(
       "--split <CHARACTERS>",
@@ -74,7 +80,6 @@ function addRerank(program: Command): Command {
       "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service takes, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
-  return addBulkOptions(command);
 }
 
 function addUpload(program: Command): Command {

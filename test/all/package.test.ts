@@ -93,6 +93,9 @@ describe("the tarball", () => {
       expect.arrayContaining(["dist/docs/quickstart.md", "dist/docs/decision-table.md"]),
     );
     expect([...listed].sort()).toEqual(packed.files.filter((file) => file.startsWith("dist/docs/")));
+    const documents = [...list.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file);
+    expect(documents).toContain("CHANGELOG.md");
+    for (const file of documents) expect(packed.files).toContain(file);
     for (const file of listed) {
       const text = await readFile(path.join(packed.installed, file), "utf8");
       // What only the site's builder reads: its includes, containers and tags.

@@ -73,7 +73,7 @@ export interface BulkSettings {
 }
 
 export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
-  const { bulk: file = "-", output, errors, concurrency = "auto", timeout } = options;
+  const { bulk: file = "-", output, errors, concurrency = "auto" } = options;
   refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");
   if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
   if (output === undefined)
@@ -81,17 +81,7 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
   if (output === "-") throw new UsageError("--output must be a file, so that a run can continue from it.");
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
-  const { rate: requestsPerMinute, tokensPerMinute } = options;
-  if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
-    throw new UsageError("--tokens-per-minute must be greater than 0.");
-  const maxRequests = countOf(options.maxRequests, "--max-requests");
-  const maxTokens = countOf(options.maxTokens, "--max-tokens");
-  const { batchSize } = options;
-  if (batchSize !== undefined && !(Number.isInteger(batchSize) && batchSize >= 1))
-    throw new UsageError("--batch-size must be a whole number of at least 1.");
-  const totalTimeoutMs = msOf(options.totalTimeout);
-  const { maxHold } = options;
-  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
+  const sending = sendingOf(options);
   const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
   const isPipe = isNoFile(file);
   const isStrict = options.strict === true;
@@ -112,12 +102,30 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     isStrict,
     dedupe: options.dedupe === true,
     reading: readingOf(options),
-    ...{ batchSize, split: splitOf(options.split) },
     concurrency,
+    ...sending,
+  };
+}
+
+type Sending = Pick<
+  BulkSettings,
+  "batchSize" | "split" | "rate" | "maxRequests" | "maxTokens" | "timeoutMs" | "totalTimeoutMs" | "maxPauseMs"
+>;
+
+// How much is sent, how fast, and for how long.
+function sendingOf(options: Context<BulkOptions>["options"]): Sending {
+  const { rate: requestsPerMinute, tokensPerMinute, maxHold, timeout } = options;
+  if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
+    throw new UsageError("--tokens-per-minute must be greater than 0.");
+  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
+  return {
+    batchSize: countOf(options.batchSize, "--batch-size"),
+    split: splitOf(options.split),
     rate: { requestsPerMinute, tokensPerMinute },
-    ...{ maxRequests, maxTokens },
+    maxRequests: countOf(options.maxRequests, "--max-requests"),
+    maxTokens: countOf(options.maxTokens, "--max-tokens"),
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
-    totalTimeoutMs,
+    totalTimeoutMs: msOf(options.totalTimeout),
     maxPauseMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
 }

@@ -247,10 +247,11 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
   if (faultOf(request) !== undefined) return true;
   while (equals.isFull) await equals.oneSettled();
   const place = equals.place(request);
-  // In a dry run no row was written.
-  const rowAt = (offset: number): Row =>
-    files.output === droppedRows ? unknownRow : checkpoint.rowAt(offset);
-  if (typeof place === "number") addCopy(request, rowAt(place), files, report);
+  if (typeof place === "number") {
+    // In a dry run no row was written.
+    const row = files.output === droppedRows ? unknownRow : checkpoint.rowAt(place);
+    addCopy(request, row, files, report);
+  }
   if (place === "send") equals.send(request);
   return place === "send";
 }
