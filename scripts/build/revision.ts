@@ -5,9 +5,9 @@ import { publishedForms } from "./contract.js";
 
 /** Conformance data with the revision of the contract that it belongs to. */
 export function withRevision(text: string, revision: string): string {
-  const line = `  "x-contract-revision": ${JSON.stringify(revision)},\n`;
-  const known = /^ {2}"x-contract-revision": .*\n/m;
-  return known.test(text) ? text.replace(known, line) : text.replace(/^ {2}"\$schema": .*\n/m, `$&${line}`);
+  const line = ` "x-contract-revision":${JSON.stringify(revision)},\n`;
+  const known = /^ "x-contract-revision":.*\n/m;
+  return known.test(text) ? text.replace(known, line) : text.replace(/^ "\$schema":.*\n/m, `$&${line}`);
 }
 
 /** A schema of conformance data with a name of its own for ever. */

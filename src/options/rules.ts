@@ -169,14 +169,14 @@ function fieldsOf(value: Fields): string[] {
 }
 
 function atLeast(count: number, least: number, name: string, noun: string): void {
-  if (count < least) throw invalidValue(`${name} must have at least ${counted(least, noun)}, not ${count}.`);
+  if (count < least) throw invalidValue(`${name} must have at least ${amount(least, noun)}, not ${count}.`);
 }
 
 function atMost(count: number, most: number, name: string, noun: string): void {
-  if (count > most) throw invalidValue(`${name} must have at most ${counted(most, noun)}, not ${count}.`);
+  if (count > most) throw invalidValue(`${name} must have at most ${amount(most, noun)}, not ${count}.`);
 }
 
-function counted(count: number, noun: string): string {
+function amount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 

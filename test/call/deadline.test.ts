@@ -171,7 +171,7 @@ describe("the documents", () => {
       `rerank ${seconds(rerank)}; resume and scale ${seconds(resume)}; upload ${seconds(upload)} + 1 s for each ${rate}`,
     ],
     ["docs/guide/rerank.md", `Its deadline is ${seconds(rerank)}`],
-    ["docs/guide/resume.md", `Its deadline is ${seconds(resume)}`],
+    ["docs/guide/resume.md", `The deadline of a resume is ${seconds(resume)}`],
     ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(scale)})`],
     ["docs/guide/upload.md", `The deadline is ${seconds(upload)} plus a second for each ${rate}`],
     [

@@ -54,7 +54,7 @@ export class ServerOfRow {
   }
 
   get #secure(): boolean {
-    return this.#network === "tls-untrusted" || this.#wantsCertificate;
+    return ["tls-untrusted", "tls-other-name"].includes(this.#network ?? "") || this.#wantsCertificate;
   }
 
   get #wantsCertificate(): boolean {
@@ -84,6 +84,12 @@ export class ServerOfRow {
         return { baseUrl: `https://localhost:${port}`, ...this.#over({}) };
       case "tls-certificate-wanted":
         return { baseUrl: `https://localhost:${port}`, ...this.#over({ ca: certificate }) };
+      // The client asks for another host than the certificate names.
+      case "tls-other-name":
+        return {
+          baseUrl: `https://localhost:${port}`,
+          ...this.#over({ ca: certificate, servername: "service.invalid" }),
+        };
       case "tunnel-failed":
       case "tunnel-refused":
       case "tunnel-credentials":
@@ -123,10 +129,14 @@ export class ServerOfRow {
   }
 
   // What connects so, as far as the platform's own does not.
-  #over(connect: { readonly ca?: string; readonly lookup?: LookupFunction }): Way {
+  #over(connect: {
+    readonly ca?: string;
+    readonly servername?: string;
+    readonly lookup?: LookupFunction;
+  }): Way {
     if (this.#isDispatched) return { dispatcher: this.#ending(new Agent({ connect })) };
-    const { ca, lookup } = connect;
-    if (ca) return { agent: this.#ending(new https.Agent({ ca })) };
+    const { lookup, ...secure } = connect;
+    if (secure.ca) return { agent: this.#ending(new https.Agent(secure)) };
     return lookup ? { agent: this.#ending(new http.Agent({ lookup } as http.AgentOptions)) } : {};
   }
 

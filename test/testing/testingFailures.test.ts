@@ -244,7 +244,7 @@ test.each<[failure: ScriptedFailure, message: RegExp]>([
   [{ code: "ABORTED", times: 0 }, /times must be at least 1/],
   [{ code: "ABORTED", retryAfter: -1 }, /retryAfter must be at least 0/],
   [{ reset: 1 as never }, /reset must be true or false/],
-  [{ retryAfterMs: 1 } as never, /failure has no retryAfterMs/],
+  [{ retryAfterMs: 1 } as never, /Unknown option failure.retryAfterMs/],
 ])("a script that means nothing is refused: %j", (failure, message) => {
   expect(thrownBy(() => service.fail("rerank", failure)).message).toMatch(message);
 });
