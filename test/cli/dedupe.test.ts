@@ -43,7 +43,9 @@ test("what is not sent does not count, but documents in another order and other 
 test("without it they are sent, and counted in the summary", async () => {
   await writeFile(input, ["a", "b", "a", "a"].map((query, id) => rowOf(id, query)).join(""));
   const { stdout } = await bulk();
-  expect(stdout).toMatch(/, in \d+\.\d s\. .*rows\/s\. 2 lines ask the same as another; --dedupe sends each once\.\n$/);
+  expect(stdout).toMatch(
+    /, in \d+\.\d s\. .*rows\/s\. 2 lines ask the same as another; --dedupe sends each once\.\n$/,
+  );
   expect(server.requests).toHaveLength(4);
   expect(JSON.parse((await bulk("--json")).stdout)).toMatchObject({ before: 4, same: 0 });
 });

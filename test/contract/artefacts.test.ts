@@ -66,9 +66,7 @@ describe("openapi.yaml and openapi.json", () => {
   });
 
   test("need no other file", () => {
-    const references = [...published.text("openapi.json").matchAll(/"\$ref":"([^"]*)"/g)].map(
-      ([, to]) => to,
-    );
+    const references = [...published.text("openapi.json").matchAll(/"\$ref":"([^"]*)"/g)].map(([, to]) => to);
     expect(references.length).toBeGreaterThan(50);
     expect(references.filter((reference) => !reference?.startsWith("#/components/"))).toEqual([]);
   });
