@@ -44,7 +44,7 @@ export async function call(name) {
   }
   const client = createClient({ baseUrl, apiKey: "key", maxRetries: 0, timeoutMs: 5000, ...options });
   return await client.rerank({ query: "q", documents: ["d"] }).then(
-    () => "answers",
-    () => "does not see it",
+    () => "yes",
+    () => "no",
   );
 }
