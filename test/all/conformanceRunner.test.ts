@@ -118,7 +118,7 @@ test("a bad outcome is refused with a reason, and the row stays open", async () 
     ["[]", /^The body is not a JSON object\.$/],
     [{ value: 1 }, /^id is missing/],
     [{ id: "retries/nothing", value: 1 }, /^There is no row "retries\/nothing"\.$/],
-    [{ id: success }, /has one of value, code and skipped; this one has none/],
+    [{ id: success }, /has one of value, values, code and skipped; this one has none/],
     [{ id: success, value: 1, code: "UNKNOWN" }, /this one has value, code/],
     [{ id: success, code: "UNKNOWN" }, /^executed is missing/],
     [
