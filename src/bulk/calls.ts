@@ -75,11 +75,12 @@ export class RunLane extends Lane {
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
     this.pauseMs = pauseAskedBy(failure, decision);
-    this.#run.noted(failure);
     // The deadline starts with the first attempt that this machine can make. Each such failure lowers the concurrency
     // limit, so the number of these failures is bounded.
     const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
     this.isTooMany = isLowered && state.retries === 0;
+    if (this.isTooMany) this.#run.pace.unsent();
+    this.#run.noted(failure);
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
   }
 

@@ -189,7 +189,7 @@ export class Run<Id> implements RunParts {
 
   #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
     lane.failed();
-    if (lane.isTooMany || (this.#calls.areOwn && error.attempts.length === 0)) this.pace.unsent();
+    if (!lane.isTooMany && this.#calls.areOwn && error.attempts.length === 0) this.pace.unsent();
     this.#ran = worse(this.#ran, error);
     if (lane.isTooMany) this.#intake.putBack(pending);
     else if (error.notRetried === "asked-to-wait-too-long") this.#endByPause(error);

@@ -10,6 +10,7 @@ import { queryOf } from "../support/bulkFiles.js";
 import { connect } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { networkError } from "../support/transientCodes.js";
 
 const server = useRecordingServer();
 useNoBackoff();
@@ -22,8 +23,12 @@ function* requests(count: number): Generator<RerankAllRequest> {
 }
 
 /** What a run hands out, how it ends, and what it has sent in all. */
-async function runWith(source: Iterable<RerankAllRequest>, options: RerankAllOptions) {
-  const results = rerankAll(connect(server.url), source, options);
+async function runWith(
+  source: Iterable<RerankAllRequest>,
+  options: RerankAllOptions,
+  client = connect(server.url),
+) {
+  const results = rerankAll(client, source, options);
   const ids: string[] = [];
   try {
     for await (const { id } of results) ids.push(id);
@@ -93,6 +98,22 @@ test.each(["a list", "an async source"])("exactly as many as there are is no lim
   const source = kind === "a list" ? requests(3) : later();
   const run = await runWith(source as Iterable<RerankAllRequest>, { concurrency: 2, maxRequests: 3 });
   expect([run.ids.length, run.error]).toEqual([3, undefined]);
+});
+
+test("a request that this machine had no socket for takes none, and the run goes on at its limit", async () => {
+  let calls = 0;
+  const fetch = async (): Promise<Response> => {
+    calls += 1;
+    if (calls === 1)
+      throw Object.assign(new TypeError("fetch failed"), { cause: networkError("EMFILE", "connect") });
+    return Response.json({ data: [0, 1].map((index) => ({ index, relevance_score: 1 })) });
+  };
+  const client = connect(server.url, { fetch });
+  const run = await runWith(requests(2), { concurrency: 4, maxRequests: 2 }, client);
+  expect([run.ids.sort(), run.error, run.counts.requests]).toEqual([["r0", "r1"], undefined, 2]);
+  calls = 0;
+  const one = await runWith(requests(1), { concurrency: 4, maxRequests: 1 }, client);
+  expect([one.ids, one.error, one.counts.requests]).toEqual([["r0"], undefined, 1]);
 });
 
 test("maxTokens ends a run at the number that the responses count", async () => {
