@@ -25,7 +25,7 @@ const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
 /** Documents of a batch that are still to be sent; undefined for all of them, which are read when they are sent. */
 interface Rest {
   readonly number: number;
-  readonly some?: BatchDocuments | undefined;
+  readonly some: BatchDocuments | undefined;
 }
 
 interface SentBatch {
@@ -56,7 +56,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     this.#textsOf = textsOfItems(documents, String, split);
     const open = new OpenBatch(batchSize, undefined, whole.body);
     this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
-    this.#rest = this.#batches.map((_, number) => ({ number })).reverse();
+    this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
   }
 
   get id(): Id {
@@ -81,14 +81,12 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     return pending;
   }
 
-  settled(
-    batch: PendingRequest<Id>,
-    { response, error }: RerankAllResult<Id>,
-  ): RerankAllResult<Id> | undefined {
+  settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined {
     const sent = this.#inFlight.get(batch) as SentBatch;
     this.#inFlight.delete(batch);
-    if (error === undefined) this.#ranked(sent, response);
-    else this.#failed(sent, error);
+    // An own property: Object.prototype may have an `error`.
+    if (Object.hasOwn(result, "error")) this.#failed(sent, result.error as StatusError);
+    else this.#ranked(sent, result.response as RerankResponse);
     const isOver = this.#rest.length === 0 || this.#failure !== undefined;
     return isOver && this.#inFlight.size === 0 ? this.#result() : undefined;
   }
@@ -146,9 +144,9 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
 
   #result(): RerankAllResult<Id> {
     const { id } = this;
+    const failure = this.#failure;
     try {
-      const { some, error } = this.#failure ?? {};
-      if (error !== undefined) throw errorIn(some?.places, error, this.#made);
+      if (failure !== undefined) throw errorIn(failure.some.places, failure.error, this.#made);
       const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
       const response = this.#response();
       return rejected.length > 0 ? { id, response, rejected } : { id, response };
@@ -164,7 +162,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
       ...{ index, relevance_score },
       ...(return_documents === false ? {} : { document }),
-      ...(part === undefined ? {} : { part }),
+      ...(this.#isSplit ? { part } : {}),
     }));
     return { object: "list", model: merged.model as string, data, usage: merged.usage };
   }

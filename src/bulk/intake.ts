@@ -158,7 +158,7 @@ export class Intake<Id> {
     const { value } = result;
     try {
       const request = this.#batching(pendingOf(value, this.#taken++));
-      if ("number" in request) return this.#begin(request);
+      if (!isInBatches(request)) return this.#begin(request);
       this.inBatches.add(request);
       return this.#nextBatch();
     } catch (error) {
@@ -172,6 +172,13 @@ export class Intake<Id> {
     this.isDry = true;
     this.failed = { error };
   }
+}
+
+// An own property: Object.prototype may have a `number`.
+function isInBatches<Id>(
+  request: PendingRequest<Id> | RequestInBatches<Id>,
+): request is RequestInBatches<Id> {
+  return !Object.hasOwn(request, "number");
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -91,9 +91,9 @@ function typeOf(value: unknown): string {
 /** The items of one request: some in a row, or some of the parts of one item. */
 export interface Batch extends ItemRange {
   /** The item's first part in this request; undefined if the request has whole items. */
-  readonly firstPart?: number;
+  readonly firstPart: number | undefined;
   /** How many of the item's parts are in this request; undefined if the request has whole items. */
-  readonly parts?: number;
+  readonly parts: number | undefined;
 }
 
 export function jsonBytes(value: unknown): number {
@@ -148,7 +148,8 @@ export class OpenBatch {
   }
 
   close(): void {
-    if (this.#count > 0) this.batches.push({ offset: this.#offset, count: this.#count });
+    const whole = { firstPart: undefined, parts: undefined };
+    if (this.#count > 0) this.batches.push({ offset: this.#offset, count: this.#count, ...whole });
     this.#count = this.#documents = this.#bytes = 0;
   }
 

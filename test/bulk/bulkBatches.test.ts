@@ -208,6 +208,30 @@ test.each<[name: string, more: object, split: RerankAllOptions["split"], says: s
   expect(server.connections).toBe(0);
 });
 
+test.each(["some", "parts", "firstPart", "part", "number", "error", "rejected"])(
+  "%s on Object.prototype changes no batch and no result",
+  async (name) => {
+    server.reply(rejecting(["1"], true));
+    const ranked = async () => {
+      const result = await rank(texts(5), { batchSize: 2, concurrency: 1 }, { top_n: 3 });
+      const told = (key: string, value: unknown): unknown => (key === "durationMs" ? 0 : value);
+      return [Object.entries(result).map(([key, value]) => [key, JSON.stringify(value, told)]), sent()];
+    };
+    const clean = await ranked();
+    server.requests = [];
+    for (const value of ["x", 1, () => {}]) {
+      const added = { value, configurable: true, writable: true };
+      Object.defineProperty(Object.prototype, name, added);
+      try {
+        expect(await ranked()).toEqual(clean);
+      } finally {
+        Reflect.deleteProperty(Object.prototype, name);
+      }
+      server.requests = [];
+    }
+  },
+);
+
 test("options that cannot be used are refused at once", () => {
   const client = connect(server.url);
   expect(() => rerankAll(client, [], { batchSize: 0 })).toThrow("batchSize");
