@@ -1,6 +1,7 @@
 // Requests whose documents are sent in batches: each has one result.
-import { invalid, isStatusError, type StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import type { SendLimits } from "../policy/rate.js";
 import { type DoneBatch, mergeRankings, type Ranking, readRanking } from "../ranking/merge.js";
 import {
   type Batch,
@@ -48,14 +49,18 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   #failure: (SentBatch & { readonly error: StatusError }) | undefined;
   readonly #made: RequestsMade = new RequestsMade();
 
-  /** @throws StatusError if `split` fails */
-  constructor(whole: PendingRequest<Id>, { batchSize = Number.MAX_SAFE_INTEGER, split }: RunSettings<Id>) {
+  /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
+  constructor(
+    whole: PendingRequest<Id>,
+    { batchSize = Number.MAX_SAFE_INTEGER, split, limits }: RunSettings<Id>,
+  ) {
     const { documents } = whole.body;
     this.#whole = whole;
     this.#isSplit = split !== undefined;
     this.#textsOf = textsOfItems(documents, String, split);
     const open = new OpenBatch(batchSize, undefined, whole.body);
     this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
+    checkFits(this.#batches.length, limits);
     this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
   }
 
@@ -65,6 +70,10 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
 
   get error(): StatusError | undefined {
     return this.#failure?.error;
+  }
+
+  get ranked(): number {
+    return this.#done.length;
   }
 
   next(): PendingRequest<Id> | undefined {
@@ -193,6 +202,15 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   return (
     isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
   );
+}
+
+// A request that no run can finish is not begun: its batches would be paid for at each start.
+function checkFits(batches: number, { maxRequests = Number.POSITIVE_INFINITY }: SendLimits): void {
+  if (batches > maxRequests)
+    throw refusal(
+      "OUT_OF_RANGE",
+      `The request needs ${batches} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
+    );
 }
 
 // The texts that come back are the caller's: they need not be sent twice.

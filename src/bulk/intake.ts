@@ -9,6 +9,8 @@ export interface RequestInBatches<Id> {
   readonly id: Id;
   /** Why the request has failed; undefined while it may succeed. */
   readonly error: StatusError | undefined;
+  /** How many of its batches were ranked, and so paid for. */
+  readonly ranked: number;
   /** The next batch to send; undefined if none is left, or if it waits for the result of another. */
   next(): PendingRequest<Id> | undefined;
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
@@ -82,6 +84,11 @@ export class Intake<Id> {
   get notDone(): Id[] {
     const whole = [...this.pending].filter((each) => each.whole === undefined);
     return [...whole, ...this.inBatches].map(({ id }) => id);
+  }
+
+  /** How many batches were ranked of requests that have no result. */
+  get batchesLost(): number {
+    return [...this.inBatches].reduce((sum, { ranked }) => sum + ranked, 0);
   }
 
   /** The next request to send: one that is ready, else, if there is room, a batch, or one from the source. */

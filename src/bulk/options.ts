@@ -105,6 +105,11 @@ export interface RerankAllCounts {
 export interface RerankAllError<Id = string> extends StatusError, RerankAllCounts {
   /** The ids of the requests that were read from the source and have no result. The rest of the source was not read. */
   readonly notDone: readonly Id[];
+  /**
+   * How many batches of the requests in `notDone` were ranked, and so paid for, though they have no result: a run that
+   * goes on sends them again. 0 without `batchSize`.
+   */
+  readonly batchesLost: number;
   /** The option that ended the run, if one of these limits did. */
   readonly limit?: "maxRequests" | "maxTokens" | undefined;
 }
@@ -174,7 +179,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   totalTimeoutMs?: number | undefined;
   /**
    * The most HTTP requests of the whole run, retries included: at least 1. The run then ends with `RESOURCE_EXHAUSTED`
-   * and `limit`, after the results of the requests in flight, unless nothing is left.
+   * and `limit`, after the results of the requests in flight, unless nothing is left. A request that alone has more
+   * batches than that fails with `OUT_OF_RANGE`, and is not sent.
    * @default no limit
    */
   maxRequests?: number | undefined;

@@ -217,9 +217,9 @@ export class Run<Id> implements RunParts {
   }
 
   #progress(): RunProgress<Id> {
-    const { notDone } = this.#intake;
+    const { notDone, batchesLost } = this.#intake;
     const ran = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
-    return { counts: this.counts, notDone, ran };
+    return { counts: this.counts, notDone, batchesLost, ran };
   }
 
   /** Ends the run because its caller aborted it, or because of its deadline. */
@@ -250,6 +250,7 @@ export class Run<Id> implements RunParts {
 interface RunProgress<Id> {
   readonly counts: RerankAllCounts;
   readonly notDone: readonly Id[];
+  readonly batchesLost: number;
   readonly ran: Ran;
 }
 
@@ -333,12 +334,13 @@ function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError
 function withProgress<Id>(
   message: string,
   details: Omit<StatusErrorDetails, "executed">,
-  { counts, notDone, ran }: RunProgress<Id>,
+  { counts, notDone, batchesLost, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
-  const text = `${message} The run ended with ${counts.done} results handed out and ${notDone.length} requests begun`;
+  const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
+  const text = `${message} The run ended with ${counts.done} results handed out and ${notDone.length} requests begun${lost}`;
   const { executed, executedBecause } = ran;
   const error = new StatusError(text, { ...details, executed, executedBecause });
-  return Object.assign(error, { ...counts, notDone });
+  return Object.assign(error, { ...counts, notDone, batchesLost });
 }
 
 /**

@@ -65,9 +65,9 @@ function inWords({ code, text, hint, codeSource }: StatusError, command: string 
   return { message: `[${code}] ${own ? inFlags(text, command) : text}`, hint: inFlags(hint, command) };
 }
 
-/** The message and hint of an upload's error, with the option names of the command line. */
-export function messageOf(error: StatusError): string {
-  return wholeOf(inWords(error, "upload")).message;
+/** The message and hint of an error of one of many calls, with the option names of the command line. */
+export function messageOf(error: StatusError, command: string): string {
+  return wholeOf(inWords(error, command)).message;
 }
 
 function wholeOf({ message, hint }: Said): Said {

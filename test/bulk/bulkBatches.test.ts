@@ -238,6 +238,47 @@ test("options that cannot be used are refused at once", () => {
   expect(() => rerankAll(client, [], { split: "x" as never })).toThrow("split");
 });
 
+describe("a limit of the run", () => {
+  const twoRequests = [2, 4].map((count, id) => ({ id: `${id}`, query: "q", documents: texts(count) }));
+
+  /** What a run hands out, and how it ends. */
+  async function endOf(requests: readonly RerankAllRequest[], options: RerankAllOptions) {
+    const results = rerankAll(connect(server.url), requests, { concurrency: 1, batchSize: 1, ...options });
+    const found: RerankAllResult[] = [];
+    const error = await failureOf(async () => {
+      for await (const result of results) found.push(result);
+    }).catch(() => undefined);
+    return { found, error: error as RerankAllError | undefined };
+  }
+
+  test.each([{ maxRequests: 5 }, { maxTokens: 10 }])(
+    "in the middle of a request it says how many batches were paid for in vain: %o",
+    async (limit) => {
+      const { found, error } = await endOf(twoRequests, limit);
+      expect(found.map(({ id }) => id)).toEqual(["0"]);
+      expect(error).toMatchObject({ notDone: ["1"], batchesLost: 3, done: 1, requests: 5, executed: "yes" });
+      expect(error?.message).toContain("1 requests begun; 3 of their batches were paid for.");
+    },
+  );
+
+  test("with no batch of an unfinished request, none is lost", async () => {
+    const { error } = await endOf(twoRequests, { maxRequests: 2, batchSize: 2 });
+    expect(error).toMatchObject({ notDone: ["1"], batchesLost: 1 });
+    const whole = await endOf(twoRequests, { maxRequests: 1, batchSize: 4 });
+    expect(whole.error).toMatchObject({ notDone: ["1"], batchesLost: 0 });
+    expect(whole.error?.message).not.toContain("batches");
+  });
+
+  test("a request that alone takes more is refused before its first batch", async () => {
+    const { found, error } = await endOf(twoRequests, { maxRequests: 3 });
+    expect(error).toBeUndefined();
+    expect(found.map((result) => result.error?.code)).toEqual([undefined, "OUT_OF_RANGE"]);
+    expect(found[1]?.error).toMatchObject({ executed: "no", attempts: [] });
+    expect(found[1]?.error?.message).toContain("needs 4 HTTP requests (batchSize), and maxRequests is 3.");
+    expect(sent()).toHaveLength(2);
+  });
+});
+
 test("a run that ends names each request that is not done once", async () => {
   server.reply((request) => (bodyOf(request).query === "b" ? { status: 401 } : byText(request)));
   const requests = ["a", "b"].map((id) => ({ id, query: id, documents: texts(6) }));

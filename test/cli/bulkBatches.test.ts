@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import { input, output, rankingOf, rowsOf, useBulkFiles } from "../support/bulkFiles.js";
 import { tunerank } from "../support/commandLine.js";
+import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -56,6 +57,41 @@ test("a document that the service rejects costs only itself, and its row names i
   const again = await bulk("--batch-size", "2", "--json");
   expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([5, { before: 2, partlyBefore: 1 }]);
   expect(server.requests).toHaveLength(4);
+});
+
+describe("a limit in the middle of a line", () => {
+  test("says what is sent again, and the same command continues", async () => {
+    await write(["a"], ["b", "c", "d"]);
+    const args = ["--batch-size", "1", "--max-requests", "3"];
+    const first = await bulk(...args);
+    expect([first.exitCode, first.stderr]).toEqual([
+      11,
+      "tunerank: --max-requests 3 is reached: 1 of 2 done; the same command continues, and sends 2 requests of unfinished lines again.\n",
+    ]);
+    expect((await bulk(...args)).exitCode).toBe(0);
+    expect([(await rowsOf(output)).length, server.requests.length]).toEqual([2, 6]);
+  });
+
+  test("that no line fits into says that more has to be allowed", async () => {
+    server.reply((request) => ranked(request, { usage: { total_tokens: 10 } }));
+    await write(["a", "b", "c"]);
+    const { exitCode, stderr } = await bulk("--batch-size", "1", "--max-tokens", "15");
+    expect([exitCode, stderr]).toEqual([
+      11,
+      "tunerank: --max-tokens 15 is reached: 0 of 1 done; 2 requests were sent for a line that they do not finish: allow more.\n",
+    ]);
+  });
+
+  test("is refused for a line that takes more than all of --max-requests, which runs once it may", async () => {
+    await write(["a"], ["b", "c", "d"]);
+    const { exitCode, stderr } = await bulk("--batch-size", "1", "--max-requests", "2");
+    expect([exitCode, stderr]).toEqual([
+      5,
+      expect.stringMatching(/^Line 2: .*needs 3 HTTP requests .*--batch-size.*--max-requests is 2\./),
+    ]);
+    expect((await bulk("--batch-size", "1", "--max-requests", "3")).exitCode).toBe(0);
+    expect(sent()).toEqual([["a"], ["b"], ["c"], ["d"]]);
+  });
 });
 
 describe("--split", () => {

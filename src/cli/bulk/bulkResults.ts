@@ -5,6 +5,7 @@ import type { RerankResponse, StatusError } from "../../index.js";
 import type { Row } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type BadLine, InvalidLines } from "../input/invalidLines.js";
+import { messageOf } from "../reportFailure.js";
 import { isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BulkRequest, nearField } from "./bulkRequest.js";
 import type { RequestRow } from "./equalRequests.js";
@@ -252,7 +253,7 @@ function addError(
   else if (final) files.output.add(row);
   report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
   if (files.errors === undefined)
-    report.wrong({ line, id, error: row.error }, `Line ${line}: ${error.message}`);
+    report.wrong({ line, id, error: row.error }, `Line ${line}: ${messageOf(error, "rerank")}`);
   return isWrong ? undefined : error;
 }
 

@@ -8,7 +8,7 @@ import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
-import { grouped } from "../terminal.js";
+import { counted, grouped } from "../terminal.js";
 import { withClient } from "../withClient.js";
 import { faultOf, type RequestToSend, startingWell } from "./allInvalid.js";
 import { BulkRequest, readLine } from "./bulkRequest.js";
@@ -23,7 +23,7 @@ import {
 } from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
 import { EqualRequests } from "./equalRequests.js";
-import { doneOf, leftOf } from "./figures.js";
+import { type Counts, doneOf, leftOf, settled } from "./figures.js";
 import {
   type DoneRequests,
   type FirstPassResult,
@@ -183,7 +183,7 @@ function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest>
   const count = requests === undefined ? grouped(done) : `${grouped(done)} of ${grouped(requests)}`;
   const next = isPipe
     ? "a run from a pipe cannot be continued. What was ranked is in --output."
-    : "the same command continues.";
+    : nextAfter(report.counts, error);
   const progress = { done, of: requests, text: `${count} done; ${next}` };
   if (error === undefined || error.code === "CANCELLED")
     return new RunEnded("Interrupted", exitCodes.interrupted, progress, error);
@@ -191,6 +191,18 @@ function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest>
   if (limit === undefined) return new RunEnded(undefined, exitCodeOfError(error), progress, error);
   const reached = { maxRequests: `--max-requests ${maxRequests}`, maxTokens: `--max-tokens ${maxTokens}` };
   return new RunEnded(`${reached[limit]} is reached`, exitCodes.limit, progress, error);
+}
+
+// How a run from a file goes on. What was paid for of a line without a row is not lost in silence.
+function nextAfter(
+  counts: Counts,
+  { limit, batchesLost = 0 }: Partial<RerankAllError<BulkRequest>> = {},
+): string {
+  const sent = counted(batchesLost, "request");
+  if (batchesLost === 0) return "the same command continues.";
+  if (limit !== undefined && settled(counts) === 0)
+    return `${sent} ${batchesLost === 1 ? "was" : "were"} sent for a line that they do not finish: allow more.`;
+  return `the same command continues, and sends ${sent} of unfinished lines again.`;
 }
 
 // Yields the requests to send. It ends once another program has changed a result file; requests in flight still finish.

@@ -204,7 +204,11 @@ function outcomeOf(
   isWanted: boolean,
 ): UploadOutcome {
   if (isStatusError(result))
-    return { file, outcome: "failed", error: { ...errorFields(result), message: messageOf(result) } };
+    return {
+      file,
+      outcome: "failed",
+      error: { ...errorFields(result), message: messageOf(result, "upload") },
+    };
   if (result) return { file, outcome: "uploaded", result };
   if (isWanted) return { file, outcome: "not sent" };
   return uploadStateOf(before) === "stored"
