@@ -87,15 +87,8 @@ async function sizeOf(body: FetchInit["body"]): Promise<number> {
   return size;
 }
 
-// Limits of what is sent, and a check of the response, say nothing about what there is to send; nothing is asked.
-const without = {
-  yes: true,
-  rate: undefined,
-  tokensPerMinute: undefined,
-  maxRequests: undefined,
-  maxTokens: undefined,
-  verify: undefined,
-};
+// A check of the response says nothing about what there is to send; nothing is asked.
+const without = { yes: true, verify: undefined };
 
 /** Runs a command, and prints what it would have sent. @throws Reported with the exit code for invalid lines or files */
 export async function dryRun(context: Context, run: (context: Context) => Promise<void>): Promise<void> {

@@ -165,6 +165,43 @@ describe("a bulk run", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--output, line 1, is not a row")]);
   });
 
+  test.each([
+    ["--max-requests", "0"],
+    ["--max-tokens", "1.5"],
+    ["--tokens-per-minute", "0"],
+  ])("refuses %s %s, as the run does", async (...option) => {
+    await writeRequests(input, 1);
+    expect((await bulk(...option)).exitCode).toBe(2);
+    const { exitCode, stderr } = await bulk("--dry-run", ...option);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${option[0]} must be`)]);
+  });
+
+  test("of one query refuses the limits of a bulk run, as the command does", async () => {
+    await writeFile(input, "one\n");
+    const { exitCode, stderr } = await dry("rerank", "--query", "q", "--max-requests", "2", input);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--max-requests has no effect")]);
+  });
+
+  test("in batches, of parts and of equal lines once is what the run then sends", async () => {
+    const lines = [["one two three", "four"], ["five"], ["one two three", "four"]].map((documents, id) =>
+      JSON.stringify({ id, query: "q", documents, top_n: 1 }),
+    );
+    await writeFile(input, `${lines.join("\n")}\n`);
+    server.reply((request) => ranked(request, { usage }));
+    const options = ["--batch-size", "2", "--split", "8", "--dedupe"];
+    for (const left of [3, 2]) {
+      server.requests = [];
+      const { requests, bulk: told } = JSON.parse((await bulk(...options, "--dry-run", "--json")).stdout);
+      expect([told.left, server.requests]).toEqual([left, []]);
+      if (left === 3) await bulk(...options, "--max-requests", "2", "--concurrency", "1");
+      else await bulk(...options);
+      const sent = server.requests.map(({ body }) => body.length);
+      // The first start ends at its limit, before the second line.
+      expect(sent).toHaveLength(left === 3 ? 2 : 1);
+      expect(requests[0]).toMatchObject({ requests: left === 3 ? 3 : 1 });
+    }
+  });
+
   test("is not held up by limits of its speed or its size", async () => {
     await writeRequests(input, 30);
     const limits = ["--rate", "1/h", "--tokens-per-minute", "1", "--max-requests", "2", "--max-tokens", "2"];

@@ -72,7 +72,7 @@ export interface BulkSettings {
   readonly maxPauseMs: number | undefined;
 }
 
-export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSettings {
+export function bulkSettings({ options, args, dryRun }: Context<BulkOptions>): BulkSettings {
   const { bulk: file = "-", output, errors, concurrency = "auto" } = options;
   refuseOptions(options as Readonly<Record<string, unknown>>, onlyWithout, "has no effect on --bulk.");
   if (args.length > 0) throw new UsageError("With --bulk there is no FILE: each line has its own documents.");
@@ -104,8 +104,17 @@ export function bulkSettings({ options, args }: Context<BulkOptions>): BulkSetti
     reading: readingOf(options),
     concurrency,
     ...sending,
+    ...(dryRun === undefined ? {} : unlimited),
   };
 }
+
+// Limits of what a run sends say nothing about what there is to send.
+const unlimited = {
+  rate: undefined,
+  maxRequests: undefined,
+  maxTokens: undefined,
+  totalTimeoutMs: undefined,
+};
 
 type Sending = Pick<
   BulkSettings,
