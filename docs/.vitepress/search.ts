@@ -30,7 +30,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
   "guide/rerank": "relevance score ranking search rag top_n top k model",
-  "guide/rerank#many-items": "batch batching chunks limit of documents",
+  "guide/rerank#rank-many-items-in-batches": "batch batching chunks limit of documents",
   "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
   "guide/upload#progress-deadline-checks": "progress bar percent onProgress checksum md5",
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",

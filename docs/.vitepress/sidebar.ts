@@ -80,7 +80,7 @@ export const sidebar: Item[] = [
     items: [
       { text: "Test your code", link: "/guide/testing" },
       { text: "Logs and traces", link: "/guide/observing" },
-      { text: "On the command line", link: "/guide/cli" },
+      { text: "Command line", link: "/guide/cli" },
       { text: "AI SDK and LangChain", link: "/guide/adapters" },
       { text: "Migrate from another SDK", link: "/guide/coming-from" },
       { text: "Job queues", link: "/guide/beyond-one-machine" },

@@ -30,8 +30,8 @@ const first: Partial<Record<StatusCode, () => string>> = {
 
 - You know your rate limit? Declare it. The requests then leave evenly, and hardly any is rate limited:
 
-${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#how-fast-it-goes) and [\`tunerank rerank --bulk\`](/guide/bulk.md#from-a-file) find the rate that the service allows. When it asks for a pause, all requests wait.
-- Single calls are rate limited all day? Send less often: [throttle them](/guide/configure.md#requests-per-second), lower [\`concurrency\`](/guide/rerank.md#many-items) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
+${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#rate-and-concurrency) and [\`tunerank rerank --bulk\`](/guide/bulk.md#rank-from-a-file) find the rate that the service allows. When it asks for a pause, all requests wait.
+- Single calls are rate limited all day? Send less often: [throttle them](/guide/configure.md#requests-per-second), lower [\`concurrency\`](/guide/rerank.md#rank-many-items-in-batches) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
 - [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
 
 What the error says about it:
