@@ -16,7 +16,7 @@ const panels = {
     unit: "µs",
   },
   startUp: {
-    heading: "Process start to first answer",
+    heading: "Process start to first response",
     scale: "milliseconds, minus an empty process; less is better",
     unit: "ms",
   },

@@ -79,7 +79,7 @@ export const services: readonly Service[] = [
     mendedMs: 21_000,
     open: () => between(1_000, 21_000, { status: 503, code: "UNAVAILABLE" }),
   },
-  { name: "answers of 5 s", answerMs: 5_000, open: never },
+  { name: "responses of 5 s", answerMs: 5_000, open: never },
   {
     name: "a key revoked for 5 s",
     answerMs: 200,

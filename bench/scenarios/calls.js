@@ -22,7 +22,7 @@ export const calls = {
     clients: [...allClients, ...overDispatch],
   }),
   cpuOneAtATime: scenario("CPU per small rerank call, one at a time", "cpu", { concurrency: 1 }),
-  cpuSlowAnswers: scenario("CPU per small rerank call, 64 at once, answers after 20 ms", "cpu", {
+  cpuSlowAnswers: scenario("CPU per small rerank call, 64 at once, responses after 20 ms", "cpu", {
     concurrency: 64,
     delayMs: 20,
   }),

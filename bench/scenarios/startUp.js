@@ -4,7 +4,7 @@ import { allClients } from "../contestants.js";
 import { childEnvironment, childScript } from "../runChild.js";
 import { startServer } from "../startServer.js";
 
-export const title = "Process start to first answer, minus an empty process";
+export const title = "Process start to first response, minus an empty process";
 export const unit = "ms";
 
 export async function measure({ quick, contestants = allClients, node = process.execPath, entry }) {

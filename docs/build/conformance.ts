@@ -7,7 +7,7 @@ import { code } from "./markdown.js";
 export interface Expected {
   readonly requests: number;
   readonly attempts?: number;
-  /** Whether it is a good answer of this operation: then there is no error. */
+  /** Whether it is a valid response of this operation: then there is no error. */
   readonly value?: true;
   readonly code: string;
   readonly executed: string;
@@ -48,10 +48,10 @@ function failures({ operations }: Row): Expected[] {
   return columns.map(({ operation }) => operations[operation]).filter(({ value }) => value === undefined);
 }
 
-// A "no" is proved where nothing was sent, and taken where the request was refused.
+// A "no" is proved where nothing was sent, and assumed where the request was rejected.
 const readFrom: Readonly<Record<string, string>> = {
   "nothing-sent": "no: nothing sent",
-  refused: "no: refused",
+  refused: "no: rejected",
 };
 
 /** What a row's error says of `executed`, as a cell: a "no" names what it is read from. */
@@ -64,9 +64,9 @@ export function executedCell(row: Row): string {
 
 /** What the cells of {@link executedCell} mean, for below a table. */
 export const executedNote =
-  "`executed` says whether the operation ran. **No: nothing sent** is proved. **No: refused** is [an assumption](/guide/unstated.md#refused): whether a refused request did anything is not documented.";
+  "`executed` says whether the operation ran. **No: nothing sent** is proved. **No: rejected** is [an assumption](/guide/unstated.md#refused): whether a rejected request did anything is not documented.";
 
-/** The same as cells of a table: what is repeated stands out, and a good answer has a dash. */
+/** The retries of each operation as cells of a table: what is retried stands out, and a valid response has a dash. */
 export function repeatCells(row: Row): string[] {
   return repeats(row).map((count, index) => {
     const { operation } = columns[index] as (typeof columns)[number];

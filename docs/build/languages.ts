@@ -49,7 +49,7 @@ export async function languagesPart(): Promise<Page> {
     toGet(clients),
     table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Check"], rows),
     legend(clients),
-    `\n## Good to know\n\n${notes.join("\n")}`,
+    `\n## Notes on the generators\n\n${notes.join("\n")}`,
     `\n::: details Toolchains that were missing\n\n${notHad(tools)}\n\n:::`,
     `\n## Linters\n\n${linted(linters)}\n`,
     table(["Linter", "Command", "Documents", "Findings"], lintersCells(linters)),
@@ -110,18 +110,18 @@ function legend(clients: readonly ClientRow[]): string {
     .sort()
     .reverse();
   return [
-    "\nThe last column names the check of each row and the tool's version. To repeat a check, run",
+    "\nThe last column names the check of each row and the tool's version. To run a check again, run",
     "`npm run check:generators -- --only NAME`, with the name in quotes. It runs only the commands of this table.\n",
     "- *Calls*: method, path, authorization, media type, body and file bytes equal what this package sends. The client",
-    "  reads the answer as this package does, and the code that makes the call compiles.",
+    "  reads the response as this package does, and the code that makes the call compiles.",
     "- *Jobs*: the contract's three examples of a job.",
     "- *Newer*: a job with unknown states, codes, schedules and fields, zeros and empty texts.",
     "- *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
-    "- *Errors*: the error answers of the conformance data, with pages of proxies among them. The client passes the",
+    "- *Errors*: the error responses of the conformance data, with pages of proxies among them. The client passes the",
     "  status on.",
     refused === undefined
       ? ""
-      : `\nThe message of a client that refuses nulls: ${code(shown(refused.nulls))}`,
+      : `\nThe error of a client that does not accept nulls: ${code(shown(refused.nulls))}`,
     `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,
   ].join("\n");
 }

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a reinforcement fine-tuning job
-         * Resumes a reinforcement fine-tuning job and answers with it. Such a job trains with a dataset and an evaluator. The request body is required and has no fields: send `{}`.
+         * Resumes a reinforcement fine-tuning job and returns it. Such a job trains with a dataset and an evaluator. The request body is required and has no fields: send `{}`.
          */
         post: operations["resumeReinforcementFineTuningJob"];
         delete?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Rerank documents
-         * Scores documents by their relevance to a query, and answers with the most relevant ones, the highest score first.
+         * Scores documents by their relevance to a query, and returns the most relevant ones, the highest score first.
          */
         post: operations["rerankDocuments"];
         delete?: never;

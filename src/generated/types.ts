@@ -25,7 +25,7 @@ export interface RerankRequest {
      */
     top_n?: number | undefined;
     /**
-     * Whether the answer contains the text of each document.
+     * Whether the response contains the text of each document.
      * @default true
      */
     return_documents?: boolean | undefined;
@@ -721,5 +721,5 @@ export type JobState = "JOB_STATE_UNSPECIFIED" | "JOB_STATE_CREATING" | "JOB_STA
  */
 export type Code = "OK" | "CANCELLED" | "UNKNOWN" | "INVALID_ARGUMENT" | "DEADLINE_EXCEEDED" | "NOT_FOUND" | "ALREADY_EXISTS" | "PERMISSION_DENIED" | "UNAUTHENTICATED" | "RESOURCE_EXHAUSTED" | "FAILED_PRECONDITION" | "ABORTED" | "OUT_OF_RANGE" | "UNIMPLEMENTED" | "INTERNAL" | "UNAVAILABLE" | "DATA_LOSS";
 
-/** The body of an error answer. Its shape is not documented: it may be any JSON value. */
+/** The body of an error response. Its shape is not documented: it may be any JSON value. */
 export type ErrorBody = unknown;

@@ -51,8 +51,8 @@ const unseen: Readonly<Record<string, () => boolean>> = {
   "a file of more than 17 MB": () =>
     files.every(({ large, bytes = 0 }) => large === true || bytes <= 17_000_003),
   "HTTP/2 and HTTP/3, IPv6": () => !/node:http2|::1/.test(runner),
-  "a compressed answer in `zstd`": () => /Node 20 has no zstd/.test(runner),
-  "what lies behind an answer": () => exchanges.some(({ needs }) => needs?.includes("bytes-behind")),
+  "a compressed response in `zstd`": () => /Node 20 has no zstd/.test(runner),
+  "what follows a response": () => exchanges.some(({ needs }) => needs?.includes("bytes-behind")),
 };
 
 test("the guide lists what a run cannot see, and each point holds of the rows", () => {

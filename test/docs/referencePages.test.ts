@@ -86,8 +86,8 @@ test('each row of the decision table names what a "no" is read from', async () =
   }
   const cells = new Map(rows.map((row) => [row.event, executedCell(row)]));
   expect(cells.get("refused")).toBe("no: nothing sent");
-  expect(cells.get("not-found-named")).toBe("no: refused");
-  expect(cells.get("status-429")).toBe("no: refused");
+  expect(cells.get("not-found-named")).toBe("no: rejected");
+  expect(cells.get("status-429")).toBe("no: rejected");
   expect(page("parts/unstated.md")).toContain('<span id="refused"></span>');
 });
 

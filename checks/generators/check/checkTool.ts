@@ -119,7 +119,7 @@ function emptyRow(tool: Tool, document: string): ClientRow {
   const { statuses = [], answers = [], why = "" } = shortfall ?? {};
   const lost = [
     ...(statuses.length > 0 ? [`statuses ${statuses.join(", ")}: ${why}`] : []),
-    ...answers.map((each) => `an answer with ${each}: ${why}`),
+    ...answers.map((each) => `a response with ${each}: ${why}`),
   ].join("; ");
   const notes = [note, lost].filter((each) => each !== "").join("; ");
   const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;
