@@ -10,7 +10,7 @@ interface CheckOptions {
 }
 
 const note =
-  "What the service wants of a dataset is not documented: only what any reader of JSON lines needs was checked.";
+  "The format of a dataset is not documented: only what any reader of JSON Lines needs was checked.";
 
 /** `tunerank check FILE...` */
 export async function run({ args, options, terminal, signal }: Context<CheckOptions>): Promise<void> {

@@ -35,12 +35,12 @@ export function addServiceOptions(command: Command): Command {
     .option("--base-url <URL>", "The service's address. Default: TUNERANK_BASE_URL.")
     .option(
       "--api-key-file <FILE>",
-      "The file with the API key. Default: TUNERANK_API_KEY. The key itself is no option: other users of a machine can read arguments.",
+      "The file with the API key. Default: TUNERANK_API_KEY. The key itself is not an option: other users of a machine can read arguments.",
     )
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--env-file <FILE>",
-      "A file with these variables, as `node --env-file` reads it. What is set already goes before it.",
+      "A file with these variables, as `node --env-file` reads it. Variables that are already set win.",
     )
     .option(
       "--timeout <TIME>",
@@ -58,7 +58,7 @@ export function addServiceOptions(command: Command): Command {
     .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
     .option(
       "--dry-run",
-      "Send nothing, and print the method, URL and bytes of what would be sent; of reranks also the documents and estimated tokens, of --bulk and --checkpoint what is left to do. Needs no API key.",
+      "Send nothing, and print the method, URL and bytes of what would be sent; for reranks also the documents and estimated tokens, with --bulk and --checkpoint what is left to do. Needs no API key.",
     );
 }
 
@@ -121,14 +121,14 @@ export function addRequestOptions(command: Command): Command {
       "--content-type <TYPE>",
       "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
     )
-    .option("--accept <TYPE>", "The media type of the answer of a PATH. Default: application/json.")
+    .option("--accept <TYPE>", "The media type of the response of a PATH. Default: application/json.")
     .option(
       "--repeatable",
-      "Sending the request twice is safe. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
+      "The request is idempotent: sending it twice is harmless. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
     )
     .option(
       "--max-bytes <N>",
-      "The most bytes of the answer of a PATH. Default: 1048576.",
+      "The most bytes of the response of a PATH. Default: 1048576.",
       numberOf("--max-bytes"),
     );
 }
@@ -161,13 +161,10 @@ function addFiles(command: Command): Command {
       "--errors <FILE>",
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
-    .option(
-      "--resend-paid",
-      "Send requests again that the service has run, and thus are paid for, without a result that can be used.",
-    )
+    .option("--resend-paid", "Send requests again that ran, and so were paid for, without a usable result.")
     .option(
       "--dedupe",
-      "Send requests that ask the same under different ids once; each id has its row. Takes about 60 bytes of memory for each different request.",
+      "Send equal requests with different ids once; each id has its row. Needs about 60 bytes of memory for each different request.",
     )
     .option(
       "--shard <I/N>",
@@ -209,7 +206,7 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--tokens-per-minute <N>",
-      "Send no more tokens than this in a minute, as the answers count them. Default: no limit.",
+      "Send no more tokens than this in a minute, as the responses count them. Default: no limit.",
       numberOf("--tokens-per-minute"),
     )
     .option(
@@ -219,7 +216,7 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--max-tokens <N>",
-      "The most tokens of this run, as the answers count them. The run then ends as with --max-requests. Default: no limit.",
+      "The most tokens of this run, as the responses count them. The run then ends as with --max-requests. Default: no limit.",
       numberOf("--max-tokens"),
     )
     .option(

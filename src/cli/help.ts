@@ -64,7 +64,7 @@ tunerank upload reviews *.jsonl --checkpoint uploads.jsonl
 zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl
 # check files before they are uploaded
 tunerank check train.jsonl test.jsonl.gz
-# refuse what is odd, too, and print one JSON value
+# fail at warnings too, and print one JSON value
 tunerank check train.jsonl --strict --json
 # run two replicas
 tunerank scale prod 2
@@ -80,7 +80,7 @@ tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCou
 tunerank request POST /inference/v1/rerank --body '{"query": "refund", "documents": ["Refunds take a week."]}'
 # then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
 tunerank mock --port 4010
-# answer 503 to the next two reranks
+# respond to the next two reranks with 503
 tunerank mock --fail rerank:503x2
 # then start the client under test, which asks http://127.0.0.1:4020/next
 tunerank conformance --port 4020

@@ -32,7 +32,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
     throw listenError(error, port);
   });
-  const line = `A stand-in for the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
+  const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);
   if (!isLoopbackAddress(host)) {
     terminal.note(
@@ -65,6 +65,6 @@ function failureOf(text: string): [operation: TestOperation, failure: ScriptedFa
 function show(request: AnsweredRequest, terminal: Terminal): void {
   const { method, path, status, requestId, durationMs } = request;
   const ms = Math.round(durationMs);
-  const line = `${method} ${path} ${status ?? "no answer"} ${ms} ms ${requestId ?? ""}`;
+  const line = `${method} ${path} ${status ?? "no response"} ${ms} ms ${requestId ?? ""}`;
   terminal.tell({ method, path, status, requestId, durationMs: ms }, line);
 }

@@ -49,11 +49,11 @@ function addRerank(program: Command): Command {
     )
     .option(
       "--allow-empty",
-      "An input without any documents or requests is no error: nothing is sent, and the exit code is 0.",
+      "An input without any documents or requests is not an error: nothing is sent, and the exit code is 0.",
     )
     .option(
       "--strict",
-      "Refuse an input with a line that is invalid, before anything is sent. Without it, with --field or --bulk, such lines are named and left out, and the exit code is 5.",
+      "Fail at a line that is invalid, before anything is sent. Without it, with --field or --bulk, such lines are reported and skipped, and the exit code is 5.",
     )
     .option("--model <NAME>", rerank.fields.model)
     .option("--task <TEXT>", rerank.fields.task)
@@ -77,7 +77,7 @@ function addBatchOptions(command: Command): Command {
     )
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service takes, at most 256.",
+      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service accepts, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
 }
@@ -92,9 +92,9 @@ function addUpload(program: Command): Command {
     .option("--name <NAME>", "The file's name to send. Required for the standard input.")
     .option(
       "--no-check",
-      "Send a file as it is. Without it, one whose name ends in .jsonl, .ndjson, or one of them and .gz, is sent only if any reader of JSON lines takes it.",
+      "Send a file as it is. Without it, one whose name ends in .jsonl, .ndjson, or one of them and .gz, is sent only if any reader of JSON Lines accepts it.",
     )
-    .option("--verify", "Fail if the answer's number of bytes is not the number sent.")
+    .option("--verify", "Fail if the number of bytes in the response is not the number sent.")
     .option(
       "--checkpoint <FILE>",
       "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",
@@ -110,14 +110,14 @@ function addUpload(program: Command): Command {
 function addCheck(program: Command): Command {
   return program
     .command("check")
-    .summary("Check files of JSON lines")
+    .summary("Check JSON Lines files")
     .description(
-      "Reads each file as any reader of JSON lines does, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file can be read; 2 if one cannot. What the service wants of a dataset is not documented, and is not checked.",
+      "Reads each file as any reader of JSON Lines does, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file can be read; 2 if one cannot. The format of a dataset is not documented, and is not checked.",
     )
     .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
     .option(
       "--strict",
-      "Refuse what is otherwise only a warning: NaN and Infinity, a byte order mark, lines that are no objects, that are there twice or are too long to be checked, keys that few rows lack.",
+      "Make warnings errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that few rows lack.",
     );
 }
 
@@ -144,7 +144,7 @@ function addRequest(program: Command): Command {
     .command("request")
     .summary("Call any operation of the service")
     .description(
-      "Calls an operation of the contract by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the answer: JSON, text, or bytes unchanged.",
+      "Calls an operation of the contract by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the response: JSON, text, or bytes unchanged.",
     )
     .usage("[options] ID | METHOD PATH")
     .argument(
@@ -158,9 +158,9 @@ function addRequest(program: Command): Command {
 function addMock(program: Command): Command {
   return program
     .command("mock")
-    .summary("Serve a stand-in for the service")
+    .summary("Serve a mock of the service")
     .description(
-      "Serves every operation of the contract from memory until you stop it, and writes a line to stderr for each request. It is only a stand-in: scores count shared words, and nothing is trained.",
+      "Serves every operation of the contract from memory until you stop it, and writes a line to stderr for each request. Its data is mock data: scores count shared words, and nothing is trained.",
     )
     .option("--port <N>", "The port; 0 chooses a free one. Default: 4010.", numberOf("--port"))
     .option(
@@ -169,7 +169,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--allow-origin <ORIGIN>",
-      "An origin whose web pages may call it, beside those of this machine. May be given more than once.",
+      "An origin whose web pages may call it, in addition to those of this machine. May be given more than once.",
       collectValues,
     )
     .option(
@@ -177,7 +177,7 @@ function addMock(program: Command): Command {
       "Failures for the next requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED, or of any operation by its id. May be given more than once.",
       collectValues,
     )
-    .option("--strict", "Answer 400 to fields and query parameters that the contract does not have.");
+    .option("--strict", "Reject fields and query parameters that the contract does not have, with 400.");
 }
 
 function addConformance(program: Command): Command {

@@ -77,7 +77,7 @@ test.each([
   ]);
   expect(stdout).not.toMatch(/Invalid|Warning/);
   expect(stderr).toBe(
-    "What the service wants of a dataset is not documented: only what any reader of JSON lines needs was checked.\n",
+    "The format of a dataset is not documented: only what any reader of JSON Lines needs was checked.\n",
   );
 });
 
