@@ -14,7 +14,7 @@ export function generateContract(document: Document, operations: readonly Operat
   ].join("\n");
 }
 
-/** Writes the good answers that the stand-in begins with. */
+/** Writes the valid responses that the mock server begins with. */
 export function generateExamples(operations: readonly OperationShape[]): string {
   const rows = operations.map(({ id, answer: { status, contentType, example } }) => {
     const row = { status: Number(status), contentType, value: example };
@@ -22,7 +22,7 @@ export function generateExamples(operations: readonly OperationShape[]): string 
   });
   return (
     `import type { OperationId } from "./contract.js";\n\n` +
-    "/** The first example of each operation's good answer; one without a body has neither type nor value. */\n" +
+    "/** The first example of each operation's valid response; one without a body has neither type nor value. */\n" +
     "export const examples: Readonly<\n" +
     "  Record<OperationId, { readonly status: number; readonly contentType?: string; readonly value?: unknown }>\n" +
     `> = {\n${rows.join("")}};\n`
@@ -85,11 +85,11 @@ export interface OperationRow {
   readonly timeoutMs: number;
   /** Of one that sends a file: the slowest rate that the default deadline allows for. */
   readonly bytesPerSecond?: number;
-  /** The most bytes of its answer. */
+  /** The most bytes of its response. */
   readonly maxResponseBytes: number;
-  /** What its answer is read as. A JSON object unless given. */
+  /** What its response is read as. A JSON object unless given. */
   readonly answer?: "none" | "bytes" | "text";
-  /** The media type of an answer that is not JSON. */
+  /** The media type of a response that is not JSON. */
   readonly accept?: string;
   /** Of a start and an append: what to tell the caller of a call that may have run. */
   readonly whenUnknown?: string;

@@ -27,7 +27,7 @@ import {
 } from "./reading.js";
 import { type RequestRules, readRules } from "./rules.js";
 
-/** What an answer's body is read as. */
+/** What a response's body is read as. */
 export type AnswerKind = "json" | "none" | "bytes" | "text";
 
 interface Body {

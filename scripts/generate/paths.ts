@@ -26,7 +26,7 @@ export async function generatePaths(document: Document): Promise<string> {
 
 const descriptions = {
   paths: "The operations of the contract by path and method, for `tunerank/openapi-fetch`.",
-  components: "The answers, parameters and headers that the operations share.",
+  components: "The responses, parameters and headers that the operations share.",
   operations: "The operations of the contract by their ids.",
 } as const;
 

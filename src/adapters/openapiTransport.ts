@@ -87,7 +87,7 @@ const ofRequest = { operation: "request", notRetried: "refused" } as const;
 
 // The message of the JSON parser is not used: it would quote the response.
 function notJson({ status }: Response): StatusError {
-  return new StatusError(`The answer is not the JSON that parseAs asks for (HTTP ${status}).`, {
+  return new StatusError(`The response is not the JSON that parseAs asks for (HTTP ${status}).`, {
     code: "INTERNAL",
     executed: "yes",
     codeSource: "client",

@@ -81,7 +81,7 @@ export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
-const attemptTimedOut = "No complete answer to this attempt in time (attemptTimeoutMs).";
+const attemptTimedOut = "No complete response to this attempt in time (attemptTimeoutMs).";
 
 // The retry event of a request that got no whole response.
 function eventOfFailure(phase: Phase, reason: TransportFailure["reason"]): RetryEvent {
@@ -116,7 +116,7 @@ export function endedFailure(
 ): Failure {
   const shared = soFar(exchange);
   if (reason === "deadline") {
-    const message = `No complete answer within ${timeoutMs} ms (timeoutMs).`;
+    const message = `No complete response within ${timeoutMs} ms (timeoutMs).`;
     return new Failure({ ...shared, message, code: "DEADLINE_EXCEEDED", notRetried: "deadline-too-close" });
   }
   const message = reason === "closed" ? "The client was closed." : "The caller aborted the call.";

@@ -9,7 +9,7 @@ import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import type { ResponseReader } from "./types.js";
 
-const notPromised = "The answer is not the JSON object the contract promises";
+const notPromised = "The response is not the JSON object the contract promises";
 
 /** The failure of a 2xx response that cannot be used; `withResponse` adds its status and headers. */
 export function unusableResponse(message: string, more?: Partial<Failure>): Failure {
@@ -55,7 +55,7 @@ function notAnObject(response: TransportResponse, redact: Redact): Failure {
   // A web page does not come from the service, which may never have seen the request.
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
-    const message = `A web page came instead of the service's answer (HTTP ${status})${words && `: ${words}`}`;
+    const message = `A web page came instead of the service's response (HTTP ${status})${words && `: ${words}`}`;
     return withResponse(
       response,
       redact,

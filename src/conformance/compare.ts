@@ -124,7 +124,7 @@ function leaks({ text, keys, outcome }: Posted): readonly string[] {
 /** The differences in the value. @param text The posted outcome: JSON.parse would lose digits of long integers. */
 function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
-    return [`code: ${JSON.stringify(outcome.code)} instead of the value of a good answer`];
+    return [`code: ${JSON.stringify(outcome.code)} instead of the value of a valid response`];
   const given = exactly(text) as { readonly value?: unknown; readonly values?: readonly unknown[] };
   if (cell.client.parallel === undefined) return valueDiffers(cell, given.value, outcome);
   return callsIn(cell).flatMap((call, index) =>
@@ -141,7 +141,9 @@ function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: Reporte
   const differ = Object.entries(should as object).filter(
     ([name, part]) => !isDeepStrictEqual((is as Record<string, unknown> | null)?.[name], part),
   );
-  return differ.length === 0 ? [] : [`value: ${differ.map(([name]) => name).join(", ")} not as answered`];
+  return differ.length === 0
+    ? []
+    : [`value: ${differ.map(([name]) => name).join(", ")} not as in the response`];
 }
 
 // The expected value: the response to the last expected request. It is {} if the response has no fields, because a

@@ -118,7 +118,7 @@ async function listenForRows(port: number, session: Session, listener: Listener)
 // Why a request is rejected: a web page of another origin must not take a row or post an outcome. A request for an
 // image has no Origin header, so Sec-Fetch-Site is checked too.
 function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
-  if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are answered.";
+  if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are served.";
   const isPages = origin === undefined && /^(cross|same)-site$/.test(`${headers["sec-fetch-site"]}`);
   return isPages || isForeignOrigin(origin)
     ? "It came from a web page of another Origin, and was not read."

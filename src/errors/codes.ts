@@ -23,11 +23,11 @@ export type ExecutedBecause =
   /** A 2xx response began, and was lost or could not be used. `executed` is `"yes"`. */
   | "success-began";
 
-/** The reason for the `executed` of one attempt. @param answered Whether a response began. */
-export function executedBecause(executed: Executed, answered: boolean): ExecutedBecause {
+/** The reason for the `executed` of one attempt. @param hasResponse Whether a response began. */
+export function executedBecause(executed: Executed, hasResponse: boolean): ExecutedBecause {
   if (executed === "yes") return "success-began";
-  if (executed === "no") return answered ? "refused" : "nothing-sent";
-  return answered ? "unclear-answer" : "no-answer";
+  if (executed === "no") return hasResponse ? "refused" : "nothing-sent";
+  return hasResponse ? "unclear-answer" : "no-answer";
 }
 
 /** Why a failed call made no further attempt. */

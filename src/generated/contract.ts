@@ -67,11 +67,11 @@ export interface OperationRow {
   readonly timeoutMs: number;
   /** Of one that sends a file: the slowest rate that the default deadline allows for. */
   readonly bytesPerSecond?: number;
-  /** The most bytes of its answer. */
+  /** The most bytes of its response. */
   readonly maxResponseBytes: number;
-  /** What its answer is read as. A JSON object unless given. */
+  /** What its response is read as. A JSON object unless given. */
   readonly answer?: "none" | "bytes" | "text";
-  /** The media type of an answer that is not JSON. */
+  /** The media type of a response that is not JSON. */
   readonly accept?: string;
   /** Of a start and an append: what to tell the caller of a call that may have run. */
   readonly whenUnknown?: string;

@@ -2,7 +2,7 @@
 
 import type { OperationId } from "./contract.js";
 
-/** The first example of each operation's good answer; one without a body has neither type nor value. */
+/** The first example of each operation's valid response; one without a body has neither type nor value. */
 export const examples: Readonly<
   Record<OperationId, { readonly status: number; readonly contentType?: string; readonly value?: unknown }>
 > = {

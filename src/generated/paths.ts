@@ -86,7 +86,7 @@ export interface paths {
     };
 }
 
-/** The answers, parameters and headers that the operations share. */
+/** The responses, parameters and headers that the operations share. */
 export interface components {
     responses: {
         /** Bad request. The code is `INVALID_ARGUMENT`, `FAILED_PRECONDITION` or `OUT_OF_RANGE`. */

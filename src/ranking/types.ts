@@ -88,7 +88,7 @@ export interface RerankItemsOptions<T>
   extends CallOptions,
     Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
-   * Returns the text by which the service ranks an item. Called for every item before anything is sent, and once more
+   * Returns the text by which the service ranks an item. Called for every item before anything is sent, and again
    * for items after the first batch when their batch is sent.
    */
   text: (item: T, index: number) => string;

@@ -57,7 +57,7 @@ const foreign = jsonAnswer(
   {
     code: "PERMISSION_DENIED",
     message:
-      "The stand-in listens on this machine alone and was called by another name. Call it as 127.0.0.1 or localhost, or have it listen on another host.",
+      "The mock server listens on this machine alone and was called by another name. Call it as 127.0.0.1 or localhost, or have it listen on another host.",
   },
   403,
 );

@@ -44,12 +44,13 @@ export function scriptedAnswer(operation: OperationId, value: unknown): StandInA
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
   const kind = operations[operation].answer ?? "json";
-  if (kind === "none") throw invalid(`${operation} answers with nothing: there is no value to script.`);
+  if (kind === "none")
+    throw invalid(`The response of ${operation} has no body: there is no value to script.`);
   if (kind === "json" && (!isObject || isBytes))
-    throw invalid(`value must be an object: ${operation} answers with JSON.`);
+    throw invalid(`value must be an object: the response of ${operation} is JSON.`);
   if (kind !== "json" && typeof value !== "string" && !(kind === "bytes" && isBytes))
     throw invalid(
-      `value must be a string${kind === "bytes" ? " or a Uint8Array" : ""}: ${operation} answers with ${kind}.`,
+      `value must be a string${kind === "bytes" ? " or a Uint8Array" : ""}: the response of ${operation} is ${kind}.`,
     );
   return goodAnswer(operation, isBytes ? value.slice() : value);
 }

@@ -113,7 +113,7 @@ export interface Transport {
 
 export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
-export const answeredEarly = "The answer came before the whole file was sent.";
+export const answeredEarly = "The response came before the whole file was sent.";
 
 /** The most decoded bytes that are kept of an error response; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
@@ -158,7 +158,7 @@ export class TransportResponse {
   }
 
   protected tooLarge(exchange: Exchange): void {
-    exchange.cut(`The answer is larger than ${this.limit} bytes.`, { reason: "too-large" });
+    exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
   /** The decoded body, copied because a chunk may be part of a larger buffer. Read it before `text`, if at all. */

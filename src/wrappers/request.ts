@@ -342,7 +342,7 @@ function readContent({ status, headers, bytes }: TransportResponse): unknown {
   if (!isJson) return text;
   const value = parseJson(text);
   if (value !== undefined) return value;
-  const message = `The answer is not the JSON that its type promises (HTTP ${status}).`;
+  const message = `The response is not the JSON that its type promises (HTTP ${status}).`;
   return unusableResponse(message, { events: ["notJson"] });
 }
 

@@ -177,11 +177,11 @@ test("the runner says what is wrong with a query, a header, a body and a value",
       "request 1: the parameter label is c&d, a b instead of a b, c&d",
       "request 1: the parameter x is 1 instead of none",
       "request 1: the header x-view is full instead of basic",
-      "value: evaluators not as answered",
+      "value: evaluators not as in the response",
     ],
     startEvaluator: [
       "request 1: there is a body, and none is due",
-      "value: name, displayName not as answered",
+      "value: name, displayName not as in the response",
     ],
   });
   expect((await outcome).exitCode).toBe(1);

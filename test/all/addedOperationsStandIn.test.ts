@@ -121,7 +121,7 @@ describe.each(ways)("operations that nobody wrote, in the stand-in through %s", 
 
 test("an answer that an operation never gives is refused", () => {
   const answer = (operation: string, value: unknown) => () => service.answer(operation as "rerank", value);
-  expect(answer("deleteEvaluator", {})).toThrow(/deleteEvaluator answers with nothing/);
+  expect(answer("deleteEvaluator", {})).toThrow(/response of deleteEvaluator has no body/);
   expect(answer("downloadDataset", {})).toThrow(/value must be a string or a Uint8Array/);
   expect(answer("getDataset", "text")).toThrow(/value must be an object/);
   expect(answer("getData", {})).toThrow(/one of resume, rerank, scale, upload, getDataset, downloadDataset/);

@@ -84,7 +84,7 @@ test("a client that takes a refusal for a good answer is told what differs", asy
   await fetch(`${row.baseUrl}/inference/v1/rerank`, { method: "POST" });
   const [status, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
   expect([status, said.result]).toEqual([200, "failed"]);
-  expect(said.differences).toContain("value: object, model, data, usage not as answered");
+  expect(said.differences).toContain("value: object, model, data, usage not as in the response");
   expect(said.differences).toContain("requests: 1 instead of 2");
   expect((await outcome).exitCode).toBe(1);
 });
@@ -102,7 +102,7 @@ test("an answer that some operations take is compared as it was sent, be it anot
   );
   expect(await answer.json()).toEqual({ message: "maintenance" });
   const [, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
-  expect(said.differences).toEqual(["value: message not as answered"]);
+  expect(said.differences).toEqual(["value: message not as in the response"]);
   expect((await outcome).exitCode).toBe(1);
 });
 

@@ -92,7 +92,9 @@ test.each(followed)(
     if (name === "node:http") while (await isPending(running)) if (clock.isAwaited(1_000)) clock.pass(1_000);
     const error = await running;
     expect(error).toMatchObject({ code: "INTERNAL", httpStatus: 200, executed: "yes" });
-    expect(error.message).toBe(withHint("[INTERNAL] The answer came before the whole file was sent.", error));
+    expect(error.message).toBe(
+      withHint("[INTERNAL] The response came before the whole file was sent.", error),
+    );
     expect(requests).toBe(1);
   },
 );

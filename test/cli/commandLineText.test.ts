@@ -152,7 +152,7 @@ describe("the words of an error", () => {
     const { exitCode, stderr } = await tunerank([...args, "--timeout", seconds], { baseUrl: server.url });
     expect(exitCode).toBe(9);
     expect(stderr.split("\n")).toEqual([
-      `tunerank: [DEADLINE_EXCEEDED] No complete answer within ${Number(seconds) * 1000} ms (--timeout).`,
+      `tunerank: [DEADLINE_EXCEEDED] No complete response within ${Number(seconds) * 1000} ms (--timeout).`,
       "The operation may have run. Allow more time with --timeout, or find out why the service is slow. Repeating this call is safe. No time is left for another attempt.",
       "",
     ]);

@@ -120,7 +120,7 @@ describe("an upload over a dispatcher", () => {
     }
     const client = connect(url, { dispatcher: ending(new Agent()) });
     const error = await failureOf(() => client.datasets.upload("reviews", slow(), { name: "s" }));
-    expect(error.message).toContain("The answer came before the whole file was sent.");
+    expect(error.message).toContain("The response came before the whole file was sent.");
   });
 });
 

@@ -90,7 +90,7 @@ describe("an encoding that was asked for", () => {
         server.reply(encoded(encoding, Buffer.from("<html>not compressed at all</html>")));
         const error = await failureOf(() => call(connect(server.url, options)));
         expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
-        const said = options.fetch ? "The request failed: " : "The answer's body cannot be decoded: ";
+        const said = options.fetch ? "The request failed: " : "The response's body cannot be decoded: ";
         expect(error.message).toContain(said);
         expect(error.message).not.toContain("before the whole file was sent");
       });

@@ -178,9 +178,9 @@ export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => reado
     before = step;
     if (served === undefined) return [];
     if (isAnswer(served, ({ after }) => after !== undefined))
-      return ["it came over a connection on which something followed an answer"];
+      return ["it came over a connection on which something followed a response"];
     if (!connections) return [];
-    if (!isRepeatable) return ["it came over a connection that was idle, and the call is not repeatable"];
+    if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
     return wasMisdirected ? ["it came over a connection that was idle, after a 421"] : [];
   };
 }

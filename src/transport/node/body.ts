@@ -179,12 +179,12 @@ export class DecodedResponse extends TransportResponse {
 
 // Ends an exchange whose response body does not match its content encoding.
 function notDecoded(cause: Error, exchange: Exchange): void {
-  exchange.cut(`The answer's body cannot be decoded: ${textOf(cause)}`, { cause });
+  exchange.cut(`The response's body cannot be decoded: ${textOf(cause)}`, { cause });
 }
 
 /** The message for a response's body that broke off. */
 export function cutShort(cause: Error): string {
-  return `The answer's body was cut short: ${textOf(cause)}`;
+  return `The response's body was cut short: ${textOf(cause)}`;
 }
 
 /** The source of a response's bytes: a message of node:http, or a dispatcher. */
