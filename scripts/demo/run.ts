@@ -18,7 +18,9 @@ if (values.query !== undefined || values.documents !== undefined) {
 }
 const file = values.file ?? fileURLToPath(new URL("../../examples/train.jsonl", import.meta.url));
 
-console.log("Starting the mock. It answers every request with the contract's examples, whatever is sent.\n");
+console.log(
+  "Starting the mock. It responds to every request with the contract's examples, whatever is sent.\n",
+);
 const mock = await startMock();
 const client = createClient({ baseUrl: mock.url, apiKey: "demo-key", accountId: "acme" });
 try {
@@ -44,14 +46,14 @@ async function upload(path: string): Promise<void> {
   };
   const stored = await client.datasets.upload("reviews", path, { onProgress: show });
   console.log(
-    `\n  the mock's example answer: ${stored.filename}, ${stored.bytes} bytes (the file has ${(await stat(path)).size})\n`,
+    `\n  the mock's example response: ${stored.filename}, ${stored.bytes} bytes (the file has ${(await stat(path)).size})\n`,
   );
 }
 
 async function rerank(body: RerankRequest): Promise<void> {
   heading(`rerank({ query: "${body.query}", ... ${body.documents.length} documents })`);
   const { data } = await client.rerank(body);
-  console.log("  the mock's example answer; its scores are not computed:");
+  console.log("  the mock's example response; its scores are not computed:");
   const bars = scoreBars(data.map(({ relevance_score }) => relevance_score));
   for (const [place, { index }] of data.entries()) {
     console.log(`  ${bars[place]}  ${body.documents[index]}`);
@@ -69,7 +71,7 @@ async function resume(): Promise<void> {
   heading('reinforcementFineTuningJobs.resume("answer-quality")');
   const job = await client.reinforcementFineTuningJobs.resume("answer-quality");
   console.log(
-    `  the mock's example answer: ${job.displayName}: ${job.state}, ${job.jobProgress?.percent} % done\n`,
+    `  the mock's example response: ${job.displayName}: ${job.state}, ${job.jobProgress?.percent} % done\n`,
   );
 }
 
@@ -105,7 +107,7 @@ async function rerankExample(): Promise<RerankRequest> {
   return example.value;
 }
 
-/** Ranks the lines of a file with the stand-in of `tunerank/testing`: the mock answers only with examples. */
+/** Ranks the lines of a file with the test service of `tunerank/testing`: the mock responds only with examples. */
 async function rankOwnDocuments(given: {
   query?: string | undefined;
   documents?: string | undefined;
@@ -123,7 +125,7 @@ async function rankOwnDocuments(given: {
   if (text === undefined) return;
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
   console.log(
-    "Starting the stand-in of tunerank/testing. It ranks by shared words, as no real model does.\n",
+    "Starting the test service of tunerank/testing. It ranks by shared words, as no real model does.\n",
   );
   const server = await createTestService().listen();
   try {
