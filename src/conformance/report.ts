@@ -49,7 +49,9 @@ export function reportLines({ results, counts, revision }: ToldRun): readonly st
     ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
     ...left.map(({ id }) => `never served: ${id}`),
     ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
-    ...(weaker.length === 0 ? [] : [`passed with executed unknown where the table says no: ${rows(weaker.length)}`]),
+    ...(weaker.length === 0
+      ? []
+      : [`passed with executed unknown where the table says no: ${rows(weaker.length)}`]),
     `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
   ];
 }
