@@ -25,7 +25,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
   "guide/runtimes": ["tested-proxies", "runtimes", "tested-package-managers-and-compilers"],
   "guide/testing": ["mock-data", "with-msw", "with-nock", "prism"],
   "guide/unstated": ["error-responses", "the-contract-as-a-whole"],
-  "guide/upload": ["streams-are-sent-once", "files-that-change"],
+  "guide/upload": ["streams-can-be-sent-only-once", "files-that-change-during-an-upload"],
 };
 
 // Headings whose first list is folded, and what it holds.

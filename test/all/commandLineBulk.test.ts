@@ -313,7 +313,7 @@ test("two runs may not write one output, and the lock of one that was killed is 
 
 test.each([
   [["--query", "x"], "--query has no effect on --bulk."],
-  [["--batch-size", "5"], "--batch-size has no effect on --bulk."],
+  [["--batch-size", "0"], "--batch-size must be a whole number of at least 1."],
   [["--max-batch-bytes", "5"], "--max-batch-bytes has no effect on --bulk."],
   [["--total-timeout", "0"], "--total-timeout must be greater than 0."],
   [["--total-timeout=-1"], "--total-timeout must be greater than 0."],

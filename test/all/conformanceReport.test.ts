@@ -193,7 +193,7 @@ describe("the requests", () => {
       method: "POST",
       headers: [
         "Host",
-        new URL(task.baseUrl).host,
+        new URL(`${task.baseUrl}`).host,
         "Authorization",
         `Bearer ${task.apiKey}`,
         "Content-Type",

@@ -62,7 +62,7 @@ test("a resume whose answer was lost is looked at, not repeated", async () => {
   server.reply(inTurn({ status: 502 }, { json: { state: "JOB_STATE_RUNNING" } }));
   const text = await printed("jobLost.ts", server.url);
   expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`]);
-  expect(text).toBe("The answer was lost. The job: JOB_STATE_RUNNING\n");
+  expect(text).toBe("The response was lost. The job: JOB_STATE_RUNNING\n");
 });
 
 test("a job is read once a minute until its state says that it has ended", async () => {
