@@ -195,7 +195,7 @@ describe("the docs have", () => {
     for (const words of [
       "GET /v1/accounts/{account_id}/evaluators\n",
       "[`client.evaluators.list`](/api/tunerank.md#evaluatorsoperations)",
-      "Its kind is [`read`](/guide/extensions.md#x-retry): it may be sent twice.",
+      "Its retry class is [`read`](/guide/extensions.md#x-retry): it is idempotent.",
       "A call takes at most 20 s by default. Its answer may have 1 MiB.",
       "## Path\n",
       "| `account_id` (required) |",
@@ -477,7 +477,7 @@ describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml a
     `;
     const page = await inCopy(process.execPath, "--import", "tsx", "--input-type=module", "--eval", pages);
     expect(page).toContain(
-      "Its kind is [`append`](/guide/extensions.md#x-retry): it is not safe to send twice.",
+      "Its retry class is [`append`](/guide/extensions.md#x-retry): it is not idempotent.",
     );
     expect(page).toContain("A call takes at most 7 s by default.");
   });

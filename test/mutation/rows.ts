@@ -1,13 +1,7 @@
-// Which broken clients would keep the badge if a row were removed: npx tsx scripts/rows.ts LANGUAGE [TEXT]. Each broken
+// Which broken clients would keep the badge if a row were removed: npx tsx test/mutation/rows.ts LANGUAGE [TEXT]. Each broken
 // client of the language runs against all rows with TEXT in their id, which takes hours without it.
-import type { Language } from "../test/support/conformance/clients.js";
-import {
-  brokenClient,
-  everyCell,
-  failuresOf,
-  mutants,
-  namesOf,
-} from "../test/support/conformance/mutants.js";
+import type { Language } from "../support/conformance/clients.js";
+import { brokenClient, everyCell, failuresOf, mutants, namesOf } from "../support/conformance/mutants.js";
 
 const [language = "python", text = ""] = process.argv.slice(2);
 const cells = (await everyCell()).filter(({ id, large }) => id.includes(text) && !large);
