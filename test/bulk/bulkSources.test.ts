@@ -338,9 +338,12 @@ describe("a process without a free file", () => {
       // From then on the service takes three at once.
       if (open >= 3) return Response.json({ code: "RESOURCE_EXHAUSTED", message: "Wait." }, { status: 429 });
       open += 1;
-      const response = await machine.fetch(...args);
-      open -= 1;
-      return response;
+      try {
+        return await machine.fetch(...args);
+      } finally {
+        // A machine that could not open a socket has not kept the service busy.
+        open -= 1;
+      }
     };
     const limits = await limitsOf(clock, fetch, 300);
     expect(machine.refused()).toBeGreaterThan(0);
