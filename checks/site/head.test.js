@@ -154,7 +154,7 @@ test("where the build is told the repository's address, the page on faults and t
   const links = linksOf(known).filter((each) => each.includes(repository));
   assert.deepEqual(links, [
     `the repository: ${repository}`,
-    `the form for faults: ${repository}/issues/new/choose`,
+    `the form for bugs: ${repository}/issues/new/choose`,
     `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
     `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
     `MIT: ${repository}/blob/HEAD/LICENSE`,
@@ -163,5 +163,5 @@ test("where the build is told the repository's address, the page on faults and t
   ]);
   const unknown = await read("guide/contribute.html", "utf8");
   assert.ok(!linksOf(unknown).some((each) => /^(the repository|the form|Repository|Edit)/.test(each)));
-  assert.match(unknown, /In the repository, with the form for faults/);
+  assert.match(unknown, /In the repository, with the form for bugs/);
 });

@@ -27,6 +27,12 @@ function showActive(): void {
   bar.scrollTop += top - bar.clientHeight / 2;
 }
 
+// A group's line is a button already: the theme's arrow within it is no second one.
+function plainArrows(): void {
+  for (const arrow of document.querySelectorAll(".VPSidebarItem > .item[role=button] > .caret"))
+    for (const name of ["role", "tabindex", "aria-label"]) arrow.removeAttribute(name);
+}
+
 const openSearch = () => document.querySelector<HTMLButtonElement>(".DocSearch-Button")?.click();
 
 const notFound = () =>
@@ -93,6 +99,7 @@ export default {
       if (++routes > 1) want();
       setTimeout(openTarget);
       setTimeout(showActive);
+      setTimeout(plainArrows);
       // Few pages have tabs.
       if (document.querySelector(".vp-code-group"))
         void import("./tabs.js").then(({ chooseTabs }) => chooseTabs());
