@@ -29,7 +29,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/configure#requests-per-second": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
-  "guide/rerank": "huge collection relevance score ranking search rag top_n top k model",
+  "guide/rerank": "relevance score ranking search rag top_n top k model",
   "guide/rerank#rank-many-items-in-batches": "batch batching chunks limit of documents",
   "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
   "guide/upload#progress-deadline-checks": "progress bar percent onProgress checksum md5",
@@ -77,7 +77,6 @@ export const words: Readonly<Record<string, string>> = {
   "guide/runtimes#bundlers": "webpack vite esbuild rollup next.js nextjs turbopack bundle size tree shaking",
   "guide/security": "api key apikey secret token leak redact credentials vulnerability",
   "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk",
-  "guide/certify": "prove implementation behaves does own wrapper comply",
   "guide/benchmarks": "speed performance latency memory fast bundle size",
   "guide/documents": "openapi swagger schema yaml json spec specification postman",
   "guide/documents#llms-txt-for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
