@@ -140,9 +140,9 @@ const parameters: Readonly<Record<string, string>> = Object.fromEntries(
   operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
 );
 
-// Matches quoted text too, which is then left unchanged: it comes from the caller.
+// Matches quoted text and the fields of a body too, which are then left unchanged: they come from the caller.
 const quotedOrWord = new RegExp(
-  `"(?:[^"\\\\]|\\\\.)*"|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
+  `"(?:[^"\\\\]|\\\\.)*"|\\bbody has \\w+|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
   "g",
 );
 

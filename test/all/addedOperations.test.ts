@@ -196,22 +196,22 @@ describe("the docs have", () => {
       "GET /v1/accounts/{account_id}/evaluators\n",
       "[`client.evaluators.list`](/api/tunerank.md#evaluatorsoperations)",
       "Its retry class is [`read`](/guide/extensions.md#x-retry): it is idempotent.",
-      "A call takes at most 20 s by default. Its answer may have 1 MiB.",
+      "A call takes at most 20 s by default. Its response may have 1 MiB.",
       "## Path\n",
-      "| `account_id` (required) |",
+      "| `account_id` required |",
       "## Query\n",
-      "| `page_size` | integer, int64 | How many at most. At least 1. |",
-      "| `state` | array of [EvaluatorState](/enums/EvaluatorState.md)s |",
+      "| `page_size` optional | integer (int64) | How many at most. At least 1. |",
+      "| `state` optional | array of [EvaluatorState](/enums/EvaluatorState.md) |",
       "`label=A&label=B`",
       "## Headers\n",
-      "| `x-view` | string |",
+      "| `x-view` optional | string |",
       "The request has no body.",
-      "| `evaluators[].displayName` (not always) |",
+      "| `evaluators[].displayName` optional | string |",
     ])
       expect(page).toContain(words);
     expect(page).not.toContain("FailureLab");
     expect(page).not.toContain("## Try it");
-    expect(await pageOf("deleteEvaluator")).toContain("HTTP 204. It is deleted. The answer has no body.");
+    expect(await pageOf("deleteEvaluator")).toContain("HTTP 204. It is deleted. The response has no body.");
     expect(await pageOf("downloadDataset")).toContain(
       "HTTP 200, `application/octet-stream`. The bytes. The body is bytes.",
     );
