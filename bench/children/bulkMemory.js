@@ -1,6 +1,7 @@
 // The heap over a run of many requests.
 import { small } from "../bodies.js";
 import { openBulk } from "../clients/tunerankBulk.js";
+import { peakBytes } from "../peakBytes.js";
 
 const { baseUrl, requests } = JSON.parse(process.argv[2]);
 let results = 0;
@@ -14,7 +15,7 @@ for await (const { response } of openBulk(baseUrl)(source())) {
   if (response) results++;
   if (results % (requests / 10) === 0) heap.push(heapUsed());
 }
-const peakMb = process.resourceUsage().maxRSS / 1024;
+const peakMb = peakBytes() / 1024 ** 2;
 console.log(JSON.stringify({ results, growth: heap.at(-1) / heap[0], peakMb }));
 process.exit(0);
 

@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
 import { inputSamples, textOfRows } from "../support/inputSamples.js";
-import { type Outcome, temporaryFolder } from "../support/project.js";
+import { type Outcome, root, temporaryFolder } from "../support/project.js";
 
 let folder: string;
 let remove: () => Promise<void>;
@@ -195,7 +196,8 @@ test("what a file says cannot move the cursor", async () => {
 
 // In kilobytes, as the system counts it.
 const most = 128 * 1024;
-const peak = `process.on("exit", () => process.stderr.write("peak " + process.resourceUsage().maxRSS + "\\n"));`;
+const peak = `import { peakBytes } from ${JSON.stringify(pathToFileURL(path.join(root, "bench/peakBytes.js")).href)};
+process.on("exit", () => process.stderr.write("peak " + peakBytes() / 1024 + "\\n"));`;
 const unit = 1024 * 1024;
 const large: readonly (readonly [what: string, make: () => Iterable<string>])[] = [
   ["of short lines that differ", () => numbered(600_000)],
@@ -224,10 +226,10 @@ function numberedKeys(count: number): string[] {
 test.each(large)(
   "memory stays below 128 MiB for a file %s",
   async (_, make) => {
-    const preload = await written(peak, "peak.cjs");
+    const preload = await written(peak, "peak.mjs");
     const file = path.join(folder, "large.jsonl");
     await writeFile(file, make());
-    const child = start(["check", file], { env: { NODE_OPTIONS: `--require ${preload}` } });
+    const child = start(["check", file], { env: { NODE_OPTIONS: `--import ${preload}` } });
     const { exitCode, stdout, stderr } = await outcomeOf(child);
     expect([0, 2]).toContain(exitCode);
     // None of them is refused by its first bytes.

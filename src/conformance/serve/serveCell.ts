@@ -45,6 +45,12 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     if (network === "tls-closed") socket.destroy();
   });
+  // A client may open a connection after an abort, such as undici does, and keep it: only those with a request count.
+  const used = new Set<Socket>();
+  server.on("request", ({ socket }: IncomingMessage) => {
+    used.add(socket);
+    socket.on("close", () => used.delete(socket));
+  });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const close = async (): Promise<void> => {
     server.close();
@@ -55,7 +61,7 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   return {
     address: { ...address, baseUrl: address.baseUrl + (cell.basePath ?? "") },
     log,
-    leftBehind: () => leftBehind(cell, log, sockets),
+    leftBehind: () => leftBehind(cell, log, used),
     close,
   };
 }
@@ -77,8 +83,7 @@ async function leftBehind(
     const waitMs = Number(step.answer.headers["retry-after"]) * 1000;
     await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
   }
-  // A client that has a response may still read it to its end, to keep the connection.
-  if (abort !== "received") return [];
+  if (abort !== "received" && abort !== "answering") return [];
   for (const from = performance.now(); sockets.size > 0; await pause(20))
     if (performance.now() - from > graceMs) return ["the connection of the aborted call is still open"];
   return [];
