@@ -63,6 +63,7 @@ final class Client {
     final BodyPublisher body;
     final double attemptMs, deadline;
     boolean reused, renewed, ownConnection, freeUsed;
+    volatile InputStream reading;
 
     Call(String operation, JsonNode arguments) throws IOException {
       this.operation = operation;
@@ -159,6 +160,7 @@ final class Client {
           return work.get((long) (1e6 * (end - now())), TimeUnit.NANOSECONDS);
         } finally {
           work.cancel(true);
+          if (reading != null) reading.close(); // An interrupt alone does not end its reading.
         }
       } catch (InterruptedException aborted) {
         return Outcome.failure("CANCELLED", "client", because.get(), "The call was aborted.", "ended");
@@ -202,7 +204,7 @@ final class Client {
       because.set(good ? "success-began" : "unclear-answer");
       double most = number("/answers/" + (good ? "maxBytes/" + operation : "maxErrorBytes"));
       ByteArrayOutputStream got = new ByteArrayOutputStream();
-      try (InputStream raw = answer.body()) {
+      try (InputStream raw = reading = answer.body()) {
         boolean gzip = answer.headers().firstValue("content-encoding").orElse("").equalsIgnoreCase("gzip");
         InputStream in = gzip ? new GZIPInputStream(raw) : raw;
         byte[] some = new byte[16384];
