@@ -146,7 +146,7 @@ function duration(ms: number): string {
 
 /** A number of things: `1 row`, `2 rows`. */
 export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+  return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** A whole number with its thousands apart: 1,204. */

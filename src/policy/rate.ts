@@ -15,6 +15,7 @@ const minuteMs = 60_000;
 const spareMs = 20;
 // The assumed bytes per token, until the first response reports its tokens.
 const firstBytesPerToken = 4;
+
 /** The estimated tokens of a request, by its bytes alone. */
 export function estimatedTokens(bytes: number): number {
   return bytes / firstBytesPerToken;

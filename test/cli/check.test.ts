@@ -233,7 +233,7 @@ test.each(large)(
     const { exitCode, stdout, stderr } = await outcomeOf(child);
     expect([0, 2]).toContain(exitCode);
     // None of them is refused by its first bytes.
-    expect(stdout).toMatch(/: [1-9]\d* rows?, /);
+    expect(stdout).toMatch(/: [1-9][\d,]* rows?, /);
     const [, kilobytes] = /^peak (\d+)$/m.exec(stderr) ?? [];
     expect(Number(kilobytes)).toBeLessThan(most);
   },

@@ -6,7 +6,7 @@ import type { Row } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type BadLine, InvalidLines } from "../input/invalidLines.js";
 import { messageOf } from "../reportFailure.js";
-import { isSilent, named, type Terminal, withBar } from "../terminal.js";
+import { counted, isSilent, named, type Terminal, withBar } from "../terminal.js";
 import { type BulkRequest, nearField } from "./bulkRequest.js";
 import type { RequestRow } from "./equalRequests.js";
 import {
@@ -20,7 +20,7 @@ import {
 } from "./figures.js";
 
 const redrawMs = 100;
-// The columns of a progress bar that is worth to be drawn.
+// The fewest columns of a progress bar that is worth drawing.
 const shortestBar = 12;
 const noteMs = 10_000;
 
@@ -167,7 +167,7 @@ export function printSummary(
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
-  if (badLines > 0) parts.push(`${badLines} line${badLines === 1 ? "" : "s"} not read`);
+  if (badLines > 0) parts.push(`${counted(badLines, "line")} not read`);
   const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
   const rest =
     notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";

@@ -90,8 +90,7 @@ export function sentText(figures: Figures): string {
 
 function sentFacts({ requests, retries, tokens }: SentCounts): [requests: string, tokens: string] {
   const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
-  const s = requests === 1 ? "" : "s";
-  return [`${grouped(requests)} request${s}${ofThem}`, `${grouped(tokens)} token${tokens === 1 ? "" : "s"}`];
+  return [`${counted(requests, "request")}${ofThem}`, counted(tokens, "token")];
 }
 
 function rateText(perSecond: number): string {
@@ -112,7 +111,7 @@ export function progressText(figures: Figures, holdEnd: number, room: number): s
   const facts = [
     requests === undefined ? all : `${all} of ${grouped(requests)}`,
     `${rateText(perSecond)}/s`,
-    `${grouped(errors)} error${errors === 1 ? "" : "s"}`,
+    counted(errors, "error"),
   ];
   // The time left cannot be estimated during a pause that the service asked for.
   if (holdEnd > Date.now()) facts.push(`the service asks to wait until ${timeOfDay(holdEnd)}`);

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { filePartOf } from "../../engine.js";
 import type { Context } from "../context.js";
 import { requestRules } from "../operations.js";
-import { isSilent } from "../terminal.js";
+import { counted, isSilent } from "../terminal.js";
 import { checkFile, type FileReport } from "./checkFile.js";
 import { faultLine } from "./rows.js";
 
@@ -44,7 +44,7 @@ function reasonOf({ problem, invalid }: FileReport): string | undefined {
 
 function firstOf(lines: number, [first = ""]: readonly string[]): string {
   const more = lines - 1;
-  return more > 0 ? `${first}, and ${more} line${more === 1 ? "" : "s"} more.` : `${first}.`;
+  return more > 0 ? `${first}, and ${counted(more, "line")} more.` : `${first}.`;
 }
 
 // A pipe can be read only once, and the upload refuses a file that is too large without reading it.
