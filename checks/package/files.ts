@@ -23,7 +23,7 @@ export function checkFiles(files: readonly string[], update: boolean): string {
 
 // bench/NOTES.md says what each part weighs.
 const mostPacked = 1_100_000;
-const mostUnpacked = 4_000_000;
+const mostUnpacked = 4_400_000;
 
 /** Weighs the tarball, and what it holds. @param folder Where that is. */
 export function checkWeight(tarball: string, folder: string, files: readonly string[]): string {

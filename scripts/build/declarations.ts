@@ -4,19 +4,38 @@ import path from "node:path";
 import ts from "typescript";
 import { entries, stemOf } from "./entries.js";
 
-/** Writes the declarations that the entries reach, for ES modules and, the same texts, for CommonJS. */
+/**
+ * Writes the declarations that the entries reach, for ES modules and, the same texts, for CommonJS. Each has a map to its
+ * source, which is in dist/src: so an editor's "go to definition" shows code.
+ */
 export async function writeDeclarations(root: string, dist: string): Promise<void> {
-  const declarations = withLibraryTypes(emit(root, dist), root, dist);
+  const emitted = emit(root, dist);
+  const declarations = withLibraryTypes(emitted, root, dist);
   for (const file of reached(declarations, dist)) {
-    const copy = path.join(dist, "cjs", path.relative(dist, file));
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, declarations.get(file) ?? "");
-    await mkdir(path.dirname(copy), { recursive: true });
-    await cp(file, copy);
+    const name = path.relative(dist, file);
+    for (const folder of [dist, path.join(dist, "cjs")]) {
+      const target = path.join(folder, name);
+      await mkdir(path.dirname(target), { recursive: true });
+      await writeFile(target, declarations.get(file) ?? "");
+    }
+    const map = emitted.get(`${file}.map`);
+    if (map !== undefined) await writeSource(name, map, root, dist);
   }
   // Here ".js" and ".d.ts" are CommonJS.
   const manifest = { type: "commonjs", sideEffects: false };
   await writeFile(path.join(dist, "cjs/package.json"), `${JSON.stringify(manifest)}\n`);
+}
+
+async function writeSource(name: string, map: string, root: string, dist: string): Promise<void> {
+  const source = name.replace(/\.d\.ts$/, ".ts");
+  const copy = path.join(dist, "src", source);
+  await mkdir(path.dirname(copy), { recursive: true });
+  await cp(path.join(root, "src", source), copy);
+  for (const folder of [dist, path.join(dist, "cjs")]) {
+    const file = path.join(folder, `${name}.map`);
+    const sources = [path.relative(path.dirname(file), copy).split(path.sep).join("/")];
+    await writeFile(file, JSON.stringify({ ...JSON.parse(map), sources }));
+  }
 }
 
 function emit(root: string, dist: string): ReadonlyMap<string, string> {
@@ -75,6 +94,7 @@ export function withLibraryTypes(
     all.set(path.join(types, `${name}.d.ts`), readFileSync(file, "utf8"));
   }
   for (const [file, text] of all) {
+    if (file.endsWith(".map")) continue;
     const folder = path.relative(path.dirname(file), types).split(path.sep).join("/");
     all.set(file, pointTo(text, folder.startsWith(".") ? folder : `./${folder}`));
   }

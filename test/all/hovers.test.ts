@@ -1,4 +1,8 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { entries } from "../../scripts/build/entries.js";
@@ -82,6 +86,31 @@ function openEditor(source: string, folder: string = root): Editor {
         ({ messageText }) => messageText,
       ),
   };
+}
+
+interface Definition {
+  readonly file: string;
+  readonly contextStart: { readonly line: number };
+}
+
+/** Where "go to definition" leads: asks the server that editors use, as only it reads declaration maps. */
+async function definitionOf(line: string, offset: number, folder: string): Promise<Definition> {
+  const file = path.join(folder, "edited.ts");
+  const server = createRequire(import.meta.url).resolve("typescript/lib/tsserver.js");
+  const child = spawn(process.execPath, [server, "--disableAutomaticTypingAcquisition"], { cwd: folder });
+  const requests = [
+    { command: "open", arguments: { file, fileContent: line } },
+    { command: "definition", arguments: { file, line: 1, offset: offset + 1 } },
+  ];
+  for (const [seq, request] of requests.entries())
+    child.stdin.write(`${JSON.stringify({ seq, type: "request", ...request })}\n`);
+  for await (const text of createInterface({ input: child.stdout })) {
+    const message = text.startsWith("{") ? JSON.parse(text) : {};
+    if (message.type !== "response" || message.command !== "definition") continue;
+    child.kill();
+    return message.body[0];
+  }
+  throw new Error("The server ended.");
 }
 
 function aboutOf(shown: Pick<ts.QuickInfo, "documentation" | "tags"> | undefined): string {
@@ -190,6 +219,18 @@ describe("of the packed package", () => {
       expect(text, name).toContain(name);
       expect(about, name).toMatch(/^\w/);
     }
+  });
+
+  test.each([
+    ["tunerank", "createClient", "src/client.ts", "export function createClient("],
+    ["tunerank", "StatusError", "src/errors/statusError.ts", "export class StatusError "],
+    ["tunerank/bulk", "rerankAll", "src/bulk/index.ts", "export function rerankAll"],
+  ])("the definition of %s's %s is its code", async (entry, name, source, code) => {
+    const using = `import { ${name} } from "${entry}";`;
+    const found = await definitionOf(using, using.indexOf(name) + 1, packed.user);
+    expect(found.file).toBe(path.join(packed.installed, "dist", source));
+    const lines = readFileSync(found.file, "utf8").split("\n");
+    expect(lines[found.contextStart.line - 1]).toContain(code);
   });
 
   test("a wrong field's name is in the type error", () => {

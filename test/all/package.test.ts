@@ -50,14 +50,16 @@ describe("the tarball", () => {
     );
   });
 
-  test("holds no source, test or script", () => {
+  test("holds no source but those of its declarations, no test and no script", () => {
     expect(
       packed.files.filter(
         (file) => !/^(dist\/|contract\/(conformance\/)?[A-Za-z.-]+$|[A-Za-z.-]+$)/.test(file),
       ),
     ).toEqual([]);
-    expect(packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file))).toEqual([]);
-    const published = packed.files.filter((file) => !/^dist\/((cjs\/)?testing|docs)\//.test(file));
+    const sources = packed.files.filter((file) => /\.ts$/.test(file) && !/\.d\.ts$/.test(file));
+    const mapped = packed.files.filter((file) => /^dist\/(?!cjs\/).*\.d\.ts\.map$/.test(file));
+    expect(sources).toEqual(mapped.map((file) => file.replace(/^dist\/(.*)\.d\.ts\.map$/, "dist/src/$1.ts")));
+    const published = packed.files.filter((file) => !/^dist\/(((cjs|src)\/)?testing|docs)\//.test(file));
     expect(published.filter((file) => /test|spec\b/i.test(file))).toEqual([]);
   });
 
