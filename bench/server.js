@@ -1,4 +1,4 @@
-// The service's stand-in, in a process of its own: prints its port, answers at once or after delayMs, and ends with its parent.
+// The mock server, in a process of its own: prints its port, answers at once or after delayMs, and ends with its parent.
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";

@@ -1,5 +1,5 @@
 // npm run check:first-hour: programs as each ecosystem's own starter writes them, with the packed package and default
-// permissions, against the stand-in. `-- NAME` runs those whose name holds it; `--all` also what CI has no time for.
+// permissions, against the mock server. `-- NAME` runs those whose name holds it; `--all` also what CI has no time for.
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

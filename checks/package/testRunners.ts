@@ -1,4 +1,4 @@
-// Test runners with their defaults: a test of a user's, with a client over a port and the stand-in behind it.
+// Test runners with their defaults: a test of a user's, with a client over a port and the mock server behind it.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";

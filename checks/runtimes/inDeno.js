@@ -42,7 +42,7 @@ export const idioms = {
     equal([file.name, file.bytes], ["train.jsonl", size]);
     equal(Number(length) > size, true);
   },
-  async "ranks in bulk, and is answered by the stand-in in memory and on a port"({ createClient }) {
+  async "ranks in bulk, and is answered by the mock server in memory and on a port"({ createClient }) {
     const service = createTestService();
     const { url, close } = await service.listen();
     try {

@@ -1,4 +1,4 @@
-// The service's stand-in: the id in a request's path says what becomes of it, and `GET /requests/ID` what arrived.
+// The mock server: the id in a request's path says what becomes of it, and `GET /requests/ID` what arrived.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

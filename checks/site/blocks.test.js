@@ -1,4 +1,4 @@
-// Every block of every guide, as a reader meets it: in a folder with the packed package, against the stand-in it names.
+// Every block of every guide, as a reader meets it: in a folder with the packed package, against the mock server it names.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";

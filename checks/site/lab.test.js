@@ -1,4 +1,4 @@
-// The failure lab: what is shown of every choice is what the conformance data says, and what the stand-in counts.
+// The failure lab: what is shown of every choice is what the conformance data says, and what the mock server counts.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
@@ -25,7 +25,7 @@ const ending = {
 };
 const stored = ["Not stored.", "Stored once.", "Stored twice.", "Stored three times."];
 
-// Whether the stand-in does what it is asked when a request meets the failure.
+// Whether the mock server does what it is asked when a request meets the failure.
 const executes = ({ failure }) => Boolean(failure?.executes || failure?.truncate);
 
 // What an operation leaves behind after so many requests, of which the last ended well or not.

@@ -102,7 +102,7 @@ describe("the page of the recipe, in Chromium,", () => {
   before(async () => {
     started.folder = await mkdtemp(path.join(root, "docs/generated/recipe-"));
     started.service = createTestService({ apiKey: "backend-key" });
-    started.standIn = await started.service.listen();
+    started.mockServer = await started.service.listen();
     started.pages = createServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/html" });
       response.end("<!doctype html><title>Search</title>");
@@ -115,7 +115,7 @@ describe("the page of the recipe, in Chromium,", () => {
     const args = ["--conditions=tunerank-source", "--import", "tsx", backend];
     const env = {
       ...process.env,
-      TUNERANK_BASE_URL: started.standIn.url,
+      TUNERANK_BASE_URL: started.mockServer.url,
       TUNERANK_API_KEY: "backend-key",
       PAGE_ORIGIN: started.page,
       PORT: "0",
@@ -138,7 +138,7 @@ describe("the page of the recipe, in Chromium,", () => {
     started.pages.close();
     started.backend.kill();
     await once(started.backend, "exit");
-    await started.standIn.close();
+    await started.mockServer.close();
     await rm(started.folder, { recursive: true });
   });
 

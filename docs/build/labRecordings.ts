@@ -4,7 +4,7 @@ import { type Course, run, runLoop } from "../lab/experiment.js";
 import { presets } from "../lab/presets.js";
 import type { Page } from "./markdown.js";
 
-/** How long the stand-in of the lab takes for an answer. */
+/** How long the mock server of the lab takes for an answer. */
 export const answerMs = 150;
 
 // The labs of the guides, and those of the operations' pages.

@@ -1,4 +1,4 @@
-// The pictures of the command line: what the program prints on a terminal, recorded from the program and its stand-in.
+// The pictures of the command line: what the program prints on a terminal, recorded from the program and its mock server.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -104,7 +104,7 @@ function escaped(text: string): string {
 const columns = 58;
 const lineEnd = " ⏎ ";
 
-/** Each recording is one session: commands in their order, against a stand-in with these failures. */
+/** Each recording is one session: commands in their order, against a mock server with these failures. */
 const sessions = {
   rerank: { fail: [], commands: ["tunerank rerank --query reset --top-n 2 articles.txt"] },
   upload: {

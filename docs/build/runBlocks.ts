@@ -10,25 +10,25 @@ import { installPacked } from "../../checks/installPacked.js";
 import { type Block, blockOf, blocksOf, writtenPages } from "./blocks.js";
 import { compiled, type Outcome, wrongWith } from "./checkBlocks.js";
 
-// The stand-in of an example, started by the command that its page shows, on a port that is free.
-/** Where a reader's stand-in listens. */
+// The mock server of an example, started by the command that its page shows, on a port that is free.
+/** Where a reader's mock server listens. */
 const readersHost = "127.0.0.1:4010";
 
-/** A stand-in that runs. */
-interface StandIn {
+/** A mock server that runs. */
+interface MockServer {
   readonly host: string;
   /** Its first line. */
   readonly said: string;
   stop(): Promise<void>;
 }
 
-/** Whether a block is the command of a stand-in. */
-function isStandIn(text: string): boolean {
+/** Whether a block is the command of a mock server. */
+function isMockServer(text: string): boolean {
   return text.startsWith("npx tunerank mock");
 }
 
 /** Starts it, and waits until it listens. */
-async function startStandIn(command: string, folder: string): Promise<StandIn> {
+async function startMockServer(command: string, folder: string): Promise<MockServer> {
   const words = command.replace("npx tunerank", "exec node_modules/.bin/tunerank").replace(/ --port \d+/, "");
   const child = spawn("sh", ["-c", `${words} --port 0`], {
     cwd: folder,
@@ -75,7 +75,7 @@ class Reader {
     return path.join(this.folder, "pages", page.replaceAll(/[/.]/g, "-"));
   }
 
-  /** Saves the blocks of a page, with the host of a stand-in instead of the one they name. */
+  /** Saves the blocks of a page, with the host of a mock server instead of the one they name. */
   save(page: string, host: string = readersHost): void {
     mkdirSync(this.folderOf(page), { recursive: true });
     cpSync(path.join(this.folder, "train.jsonl"), path.join(this.folderOf(page), "train.jsonl"));
@@ -126,15 +126,15 @@ async function runPage(reader: Reader, blocks: readonly Block[]): Promise<Outcom
   return outcomes;
 }
 
-// Each has a stand-in of its own, as the quickstart says.
+// Each has a mock server of its own, as the quickstart says.
 async function ran(reader: Reader, block: Block): Promise<Omit<Outcome, "block">> {
-  const command = isStandIn(block.text) ? block.text.trim() : block.service;
-  const standIn = command === undefined ? undefined : await startStandIn(command, reader.folder);
-  const host = standIn?.host ?? "127.0.0.1:4009";
-  const { wrong, stdout } = isStandIn(block.text)
-    ? { stdout: standIn?.said ?? "", wrong: undefined }
+  const command = isMockServer(block.text) ? block.text.trim() : block.service;
+  const mockServer = command === undefined ? undefined : await startMockServer(command, reader.folder);
+  const host = mockServer?.host ?? "127.0.0.1:4009";
+  const { wrong, stdout } = isMockServer(block.text)
+    ? { stdout: mockServer?.said ?? "", wrong: undefined }
     : await run(reader, block, host);
-  await standIn?.stop();
+  await mockServer?.stop();
   if (wrong !== undefined || block.prints === undefined) return { wrong };
   // The port and the times differ from run to run.
   const printed = stdout.replaceAll(host, readersHost).replaceAll(/ (wait_)?ms=\d+/g, " $1ms=12");

@@ -9,13 +9,13 @@ import type {
   RerankRequest,
   RerankResponse,
 } from "../generated/types.js";
-import { Refusal } from "./standInAnswer.js";
-import type { StandInState } from "./state.js";
+import { Refusal } from "./mockResponse.js";
+import type { MockState } from "./state.js";
 import type { TestFile, TestOperation } from "./types.js";
 
 /** The input of an operation: decoded ids, and a body and file that are valid by the contract. */
 interface OperationRequest<Body = unknown> {
-  readonly state: StandInState;
+  readonly state: MockState;
   readonly id: (name: string) => string;
   readonly body: Body;
   readonly file: TestFile | undefined;

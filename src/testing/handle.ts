@@ -4,27 +4,27 @@ import { idRules } from "../options/contractChecks.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { camelCase } from "../options/validate.js";
 import { carryOut, nameOf } from "./behaviours.js";
+import { type Failures, goodResponse, type MockResponse, Refusal, type Script } from "./mockResponse.js";
 import { type Incoming, type ReceivedContent, readRequest, refusalOf } from "./receive.js";
-import { type Failures, goodAnswer, Refusal, type Script, type StandInAnswer } from "./standInAnswer.js";
-import type { KeptRequests, StandInState } from "./state.js";
+import type { KeptRequests, MockState } from "./state.js";
 
 export interface Parts {
   readonly apiKey: string | undefined;
-  readonly state: StandInState;
+  readonly state: MockState;
   /** Whether unknown fields are rejected. */
   readonly strict: boolean;
   readonly failures: Failures;
-  readonly answers: Map<OperationId, StandInAnswer>;
+  readonly responses: Map<OperationId, MockResponse>;
   readonly requests: KeptRequests;
 }
 
 /** How to respond: with the whole response, by a reset, not at all (`stall`), or with half of the body (`truncate`). */
-export interface StandInReply {
-  readonly kind: "answer" | "reset" | "stall" | "truncate";
-  readonly answer: StandInAnswer;
+export interface MockReply {
+  readonly kind: "response" | "reset" | "stall" | "truncate";
+  readonly response: MockResponse;
 }
 
-export async function handle(parts: Parts, incoming: Incoming): Promise<StandInReply> {
+export async function handle(parts: Parts, incoming: Incoming): Promise<MockReply> {
   const { method, path, query, headers, signal } = incoming;
   const route = routeOf(method, path);
   const { refusal, ...content } = route ? await readRequest(route.operation, incoming, parts.strict) : {};
@@ -33,31 +33,34 @@ export async function handle(parts: Parts, incoming: Incoming): Promise<StandInR
   // Only the name, type, size and hash of a file are kept, so a file counts as 0 bytes.
   parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
   const script = route && parts.failures.take(route.operation);
-  const real = (): StandInAnswer =>
-    standInAnswer(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
+  const real = (): MockResponse =>
+    mockResponse(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
   const chosen = choose(script, real);
-  const answer = { ...chosen, headers: { "x-request-id": `req-${parts.requests.count}`, ...chosen.headers } };
+  const response = {
+    ...chosen,
+    headers: { "x-request-id": `req-${parts.requests.count}`, ...chosen.headers },
+  };
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
-  return { kind: behaviourOf(script, answer), answer };
+  return { kind: behaviourOf(script, response), response };
 }
 
-function behaviourOf(script: Script | undefined, { body }: StandInAnswer): StandInReply["kind"] {
-  if (script === undefined || script.kind === "late") return "answer";
+function behaviourOf(script: Script | undefined, { body }: MockResponse): MockReply["kind"] {
+  if (script === undefined || script.kind === "late") return "response";
   // An empty body has no half to send: reset the connection instead.
   return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
 }
 
-function choose(script: Script | undefined, real: () => StandInAnswer): StandInAnswer {
-  const answer = script === undefined || script.executes ? real() : undefined;
-  return script?.answer ?? answer ?? { status: 200, headers: {}, body: "" };
+function choose(script: Script | undefined, real: () => MockResponse): MockResponse {
+  const response = script === undefined || script.executes ? real() : undefined;
+  return script?.response ?? response ?? { status: 200, headers: {}, body: "" };
 }
 
-function standInAnswer(
+function mockResponse(
   parts: Parts,
   incoming: Incoming,
   route: Route | undefined,
   content: ReceivedContent,
-): StandInAnswer {
+): MockResponse {
   try {
     if (route === undefined) return noOperation(incoming);
     checkKey(incoming.headers.authorization, parts.apiKey);
@@ -67,9 +70,9 @@ function standInAnswer(
     for (const [name, id] of ids) checkIdRules(operation, name, id);
     const { body, file } = content;
     const value = carryOut(operation, { state: parts.state, id: (name) => ids.get(name) ?? "", body, file });
-    return parts.answers.get(operation) ?? goodAnswer(operation, value);
+    return parts.responses.get(operation) ?? goodResponse(operation, value);
   } catch (error) {
-    if (error instanceof Refusal) return error.answer;
+    if (error instanceof Refusal) return error.response;
     throw error;
   }
 }
@@ -80,12 +83,12 @@ function checkIdRules(operation: OperationId, name: string, id: string): void {
   if (refusal) throw refusal;
 }
 
-function noOperation({ method, path }: Incoming): StandInAnswer {
+function noOperation({ method, path }: Incoming): MockResponse {
   const message = `There is no operation ${method} ${path}.`;
   const allowed = routesOf(path).map((route) => route.method);
-  if (allowed.length === 0) return new Refusal("NOT_FOUND", message).answer;
-  const { headers, ...answer } = new Refusal("UNIMPLEMENTED", message, 405).answer;
-  return { ...answer, headers: { ...headers, allow: allowed.join(", ") } };
+  if (allowed.length === 0) return new Refusal("NOT_FOUND", message).response;
+  const { headers, ...response } = new Refusal("UNIMPLEMENTED", message, 405).response;
+  return { ...response, headers: { ...headers, allow: allowed.join(", ") } };
 }
 
 function checkKey(authorization: string | undefined, apiKey: string | undefined): void {

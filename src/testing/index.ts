@@ -7,10 +7,10 @@ import type { OperationId } from "../generated/contract.js";
 import { checkApiKey, checkFlag, checkInteger } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { operationOf } from "./behaviours.js";
-import { handle, type Parts, type StandInReply } from "./handle.js";
+import { handle, type MockReply, type Parts } from "./handle.js";
 import { listen } from "./listen.js";
-import { answerBytes, Failures, type StandInAnswer, scriptedAnswer } from "./standInAnswer.js";
-import { KeptRequests, StandInState } from "./state.js";
+import { Failures, type MockResponse, responseBytes, scriptedResponse } from "./mockResponse.js";
+import { KeptRequests, MockState } from "./state.js";
 import type { ListenOptions, TestFetch, TestResponse, TestService, TestServiceOptions } from "./types.js";
 
 export type {
@@ -77,15 +77,15 @@ const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins
  */
 export function createTestService(options?: TestServiceOptions): TestService {
   const own = ownProperties(options, "options", names);
-  const state = new StandInState(own);
+  const state = new MockState(own);
   const failures = new Failures();
   const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
   const { keepRequests = Number.POSITIVE_INFINITY } = own;
   const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
   const requests = new KeptRequests(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
-  const answers = new Map<OperationId, StandInAnswer>();
+  const responses = new Map<OperationId, MockResponse>();
   const strict = checkFlag(own.strict, "strict");
-  const parts: Parts = { apiKey, state, failures, answers, strict, requests };
+  const parts: Parts = { apiKey, state, failures, responses, strict, requests };
   return {
     fetch: createTestFetch(parts),
     listen: async (where) => {
@@ -99,12 +99,12 @@ export function createTestService(options?: TestServiceOptions): TestService {
     fail: (operation, failure) => failures.add(operationOf(operation), failure),
     answer(name, value) {
       const operation = operationOf(name);
-      answers.set(operation, scriptedAnswer(operation, value));
+      responses.set(operation, scriptedResponse(operation, value));
     },
     reset() {
       state.reset();
       failures.clear();
-      answers.clear();
+      responses.clear();
       requests.clear();
     },
   };
@@ -135,9 +135,9 @@ function createTestFetch(parts: Parts): TestFetch {
   };
 }
 
-function respond({ kind, answer: { status, headers, body } }: StandInReply): Response {
+function respond({ kind, response: { status, headers, body } }: MockReply): Response {
   if (kind === "reset") throw lost("fetch failed");
-  const bytes = answerBytes(body) as Uint8Array<ArrayBuffer>;
+  const bytes = responseBytes(body) as Uint8Array<ArrayBuffer>;
   if (kind !== "truncate")
     return new Response(status === 204 || status === 304 ? null : bytes, { status, headers });
   const half = new ReadableStream<Uint8Array>({

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { isForeignHost, isLoopbackAddress, notify } from "../values.js";
-import { handle, type Parts, type StandInReply } from "./handle.js";
+import { handle, type MockReply, type Parts } from "./handle.js";
+import { jsonResponse, responseBytes } from "./mockResponse.js";
 import { maxFormBytes } from "./receive.js";
-import { answerBytes, jsonAnswer } from "./standInAnswer.js";
 import type { ListenOptions, TestServer } from "./types.js";
 
 /** Starts the mock server on a port. @throws StatusError if there is no node:http, or an option cannot be used. */
@@ -21,7 +21,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const server = node.createServer((request, response) => {
     if (onRequest) publishWhenDone(request, response, onRequest);
     if (onlyHere && isForeignHost(request.headers.host)) {
-      deliver(response, { kind: "answer", answer: foreign });
+      deliver(response, { kind: "response", response: foreign });
       return;
     }
     // A CORS preflight: the browser asks which requests the page may send.
@@ -53,7 +53,7 @@ const noHttp = "This runtime has no node:http to listen with: pass service.fetch
 
 // The response to a request with a foreign Host header: by DNS rebinding, a web page could otherwise read the mock
 // data.
-const foreign = jsonAnswer(
+const foreign = jsonResponse(
   {
     code: "PERMISSION_DENIED",
     message:
@@ -118,20 +118,20 @@ async function read(request: http.IncomingMessage): Promise<Uint8Array | undefin
   return globalThis.process.getBuiltinModule("node:buffer").Buffer.concat(chunks);
 }
 
-function deliver(response: http.ServerResponse, { kind, answer }: StandInReply): void {
+function deliver(response: http.ServerResponse, { kind, response: said }: MockReply): void {
   if (kind === "stall") return;
   if (kind === "reset") {
     response.socket?.resetAndDestroy();
     return;
   }
-  const bytes = answerBytes(answer.body);
+  const bytes = responseBytes(said.body);
   // Set with setHeader, not writeHead, so that getHeader returns it after the response was sent.
-  const id = answer.headers["x-request-id"];
+  const id = said.headers["x-request-id"];
   if (id !== undefined) response.setHeader("x-request-id", id);
-  const { status, headers } = answer;
+  const { status, headers } = said;
   // A response with status 204 has no body, and may not have a Content-Length.
   response.writeHead(status, { ...headers, ...(status !== 204 && { "content-length": bytes.length }) });
-  if (kind === "answer") response.end(bytes);
+  if (kind === "response") response.end(bytes);
   else response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
 }
 

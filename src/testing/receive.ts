@@ -7,7 +7,7 @@ import { enumeration, pattern, type Rules } from "../options/rules.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { type RequestRules, validate } from "../options/validate.js";
 import { memberOf, parseJson } from "../values.js";
-import { Refusal } from "./standInAnswer.js";
+import { Refusal } from "./mockResponse.js";
 import type { TestFile } from "./types.js";
 
 export interface Incoming {

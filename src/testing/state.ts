@@ -1,5 +1,5 @@
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
-import { Refusal } from "./standInAnswer.js";
+import { Refusal } from "./mockResponse.js";
 import type {
   TestDataset,
   TestDeployment,
@@ -9,7 +9,7 @@ import type {
 } from "./types.js";
 
 /** The mock data: jobs, deployments and datasets. A resource is created when a request first names it. */
-export class StandInState {
+export class MockState {
   readonly jobs: Map<string, ReinforcementFineTuningJob> = new Map();
   readonly deployments: Map<string, TestDeployment> = new Map();
   readonly datasets: Map<string, TestDataset> = new Map();

@@ -199,7 +199,7 @@ describe("the calls of a polluted program", () => {
     expect(server.only.body.toString()).not.toContain("polluted");
   });
 
-  test("a polluted Object.prototype does not choose where the stand-in listens", async () => {
+  test("a polluted Object.prototype does not choose where the mock server listens", async () => {
     pollute({ port: -1, host: "no such host" });
     const { url, close } = await createTestService().listen();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);

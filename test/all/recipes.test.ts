@@ -49,8 +49,8 @@ async function printed(name: string, baseUrl: string): Promise<string> {
 
 test("1,000 documents are ranked in one request, and 10 come back", async () => {
   const service = createTestService();
-  const standIn = await service.listen();
-  const text = await printed("rankThousand.ts", standIn.url).finally(() => standIn.close());
+  const mockServer = await service.listen();
+  const text = await printed("rankThousand.ts", mockServer.url).finally(() => mockServer.close());
   expect(text).toBe(blockOf("recipes/rank-1000.md", "rankThousand.ts").prints?.text);
   const bodies = service.requests.map(({ body }) => body as { documents: string[] });
   expect(bodies.map(({ documents }) => documents.length)).toEqual([1000]);

@@ -175,7 +175,7 @@ describe("signals", () => {
     expect(stderr).toContain("The operation may have run.");
   });
 
-  test.each(signals)("%s ends the stand-in as it should end", async (signal) => {
+  test.each(signals)("%s ends the mock server as it should end", async (signal) => {
     const child = start(["mock", "--port", "0"]);
     const outcome = outcomeOf(child);
     await once(child.stdout as NodeJS.ReadableStream, "readable");

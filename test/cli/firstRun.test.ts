@@ -125,7 +125,7 @@ describe("the first run", () => {
   }
 });
 
-describe("the stand-in", () => {
+describe("the mock server", () => {
   type Mock = ReturnType<typeof start>;
   const running: Mock[] = [];
 
@@ -136,7 +136,7 @@ describe("the stand-in", () => {
     }
   });
 
-  /** Starts the stand-in; its address, what it says on stderr, and how it ends. */
+  /** Starts the mock server; its address, what it says on stderr, and how it ends. */
   async function mockWith(...args: string[]) {
     const mock = start(["mock", "--port", "0", ...args]);
     running.push(mock);

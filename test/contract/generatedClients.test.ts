@@ -139,7 +139,7 @@ describe("docs/data/generators.json", async () => {
     expect(data.linters?.map(({ date, ...row }) => row)).toEqual(wanted);
   });
 
-  test("has a row of schemathesis for every strict form, against Prism and the stand-in, without a failure", () => {
+  test("has a row of schemathesis for every strict form, against Prism and the mock server, without a failure", () => {
     const rows = data.schemathesis?.map(({ server, document, operations, failures }) => [
       server,
       document,
@@ -147,7 +147,7 @@ describe("docs/data/generators.json", async () => {
       failures,
     ]);
     expect(rows).toEqual(
-      ["Prism", "the stand-in"].flatMap((server) =>
+      ["Prism", "the mock server"].flatMap((server) =>
         ["openapi.json", "openapi-3.0.json"].map((document) => [server, document, 4, 0]),
       ),
     );

@@ -44,7 +44,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/rerankCommand.ts",
     "src/cli/resourceCommands.ts",
   ],
-  "what the stand-in makes up for it, and its short name there": [
+  "what the mock server makes up for it, and its short name there": [
     "src/testing/behaviours.ts",
     "src/testing/index.ts",
     "src/testing/types.ts",
@@ -56,7 +56,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/check/tool.ts",
     "checks/generators/conformance/generated.py",
     "checks/generators/linters/index.ts",
-    "checks/generators/schemathesis/standIn.toml",
+    "checks/generators/schemathesis/mock.toml",
     "checks/generators/tools/assistants.ts",
     "checks/generators/tools/progenitor.ts",
   ],

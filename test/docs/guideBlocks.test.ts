@@ -99,7 +99,7 @@ interface Case {
   /** Milliseconds that pass once its request has come, on a clock of the test's. */
   readonly passMs?: number;
   readonly check?: (requests: readonly ReceivedRequest[]) => void;
-  /** What it prints, where no stand-in gives these answers; `npm run test:docs` looks at the others. */
+  /** What it prints, where no mock server gives these answers; `npm run test:docs` looks at the others. */
   readonly prints?: string;
 }
 

@@ -81,7 +81,7 @@ describe("a guide", () => {
     expect([needing, other].map((block) => block && canRun(block))).toEqual([false, true]);
   });
 
-  test("what is said between a block and its output is the command of its stand-in, and of no other", () => {
+  test("what is said between a block and its output is the command of its mock server, and of no other", () => {
     const [first, second] = blocksIn(
       "guide/x.md",
       "```ts run\na\n```\nWith `npx tunerank mock --fail scale:503`:\n```text prints\n1\n```\n```ts run\nb\n```\n",
@@ -150,7 +150,7 @@ describe("the README", async () => {
 });
 
 describe("the quickstart", () => {
-  test("the first program of the quickstart prints what the page says, against the stand-in", async () => {
+  test("the first program of the quickstart prints what the page says, against the mock server", async () => {
     const server = await createTestService().listen();
     try {
       const script = blockOf("guide/quickstart.md", "first.mjs")

@@ -262,7 +262,7 @@ describe("the fields of an object", () => {
   });
 });
 
-describe("what the client leaves to the service, its stand-in refuses:", () => {
+describe("what the client leaves to the service, its mock server refuses:", () => {
   const { rerankDocuments, resumeReinforcementFineTuningJob } = requests;
   const secret = "accounts/acme/secrets/object-store-a";
   const secretForm = "^accounts/[^/]+/secrets/[^/]+$";

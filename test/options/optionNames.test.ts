@@ -201,7 +201,7 @@ describe("names on Object.prototype", () => {
   });
 });
 
-describe("the stand-in", () => {
+describe("the mock server", () => {
   test.each([
     [
       "createTestService",

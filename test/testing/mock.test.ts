@@ -43,7 +43,7 @@ async function useContractMocks(): Promise<readonly ContractMock[]> {
     }),
     reset() {},
   };
-  const standIn: ContractMock = {
+  const mockServer: ContractMock = {
     name: "tunerank/testing",
     url: server.url,
     answersExamples: false,
@@ -53,7 +53,7 @@ async function useContractMocks(): Promise<readonly ContractMock[]> {
     },
     reset: () => service.reset(),
   };
-  return [prism, standIn];
+  return [prism, mockServer];
 }
 
 describe("the examples", () => {

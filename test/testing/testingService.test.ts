@@ -20,7 +20,7 @@ function onlyRequest(): TestRequest {
   return service.requests[0] as TestRequest;
 }
 
-describe.each(ways)("the stand-in through %s", (_name, client) => {
+describe.each(ways)("the mock server through %s", (_name, client) => {
   test("ranks by shared words, highest first, as many as asked for", async () => {
     const documents = [
       "Rome is old.",
@@ -127,7 +127,7 @@ describe.each(ways)("the stand-in through %s", (_name, client) => {
   });
 });
 
-describe("a stand-in that was told what exists", () => {
+describe("a mock server that was told what exists", () => {
   const seeded = createTestService({
     apiKey: "right",
     jobs: { paused: { displayName: "Mine", chunkSize: 500 }, failed: { state: "JOB_STATE_FAILED" } },

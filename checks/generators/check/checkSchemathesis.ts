@@ -17,18 +17,18 @@ interface Report {
 
 /** What serves the operations of a document, and the checks that it is given. */
 interface Server {
-  readonly name: "Prism" | "the stand-in";
+  readonly name: "Prism" | "the mock server";
   readonly config: string;
   start(document: string): Promise<Mock>;
 }
 
-/** Prism with the document, and the stand-in of `tunerank mock`, which knows a key here. */
+/** Prism with the document, and the mock server of `tunerank mock`, which knows a key here. */
 export const servers: readonly Server[] = [
   { name: "Prism", config: "prism.toml", start: (document) => startMock({ document }) },
-  { name: "the stand-in", config: "standIn.toml", start: startStandIn },
+  { name: "the mock server", config: "mock.toml", start: startMockServer },
 ];
 
-async function startStandIn(): Promise<Mock> {
+async function startMockServer(): Promise<Mock> {
   const server = await createTestService({ apiKey: "key-of-acme", keepRequests: 1 }).listen();
   return { url: server.url, stop: () => server.close() };
 }

@@ -47,7 +47,7 @@ function told(error: unknown): string {
   return chosen.slice(0, 200);
 }
 
-/** Runs the program of the tool's recipe against the stand-in, as its page says; returns what is wrong. */
+/** Runs the program of the tool's recipe against the mock server, as its page says; returns what is wrong. */
 async function checkRecipe({ recipe }: Tool, { folder }: Workplace): Promise<string[]> {
   if (recipe === undefined) return [];
   const saved = join(folder, recipe.savedAs);
@@ -55,17 +55,17 @@ async function checkRecipe({ recipe }: Tool, { folder }: Workplace): Promise<str
   await writeFile(saved, blockOf(recipe.page, recipe.program).text);
   const { text, prints } = blockOf(recipe.page, "commands.sh");
   const [last = ""] = text.trim().split("\n").reverse();
-  const standIn = await createTestService({ apiKey: "key-of-acme" }).listen();
+  const mockServer = await createTestService({ apiKey: "key-of-acme" }).listen();
   try {
     const env = {
-      TUNERANK_BASE_URL: standIn.url,
+      TUNERANK_BASE_URL: mockServer.url,
       TUNERANK_API_KEY: "key-of-acme",
       PATH: `${await recipe.bin()}:${process.env.PATH}`,
     };
     const printed = await run("sh", ["-c", last], { cwd: folder, env });
     return printed === prints?.text ? [] : [`recipe: it printed ${printed}`];
   } finally {
-    await standIn.close();
+    await mockServer.close();
   }
 }
 

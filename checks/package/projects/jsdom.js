@@ -15,7 +15,7 @@ test("knows the errors of the package", () => {
   expect.assertions(2);
 });
 
-test("the stand-in says it too", async () => {
+test("the mock server says it too", async () => {
   const { fetch } = createTestService();
   const client = createClient({ ...options, dangerouslyAllowBrowser: true, fetch, maxRetries: 0 });
   const call = client.rerank({ query: "b", documents: ["a", "b"] });

@@ -1,6 +1,6 @@
 import { createTestService, type TestServer, type TestService } from "tunerank/testing";
 
-/** The stand-in for the service on a port, and when what was asked of it was answered or given up. */
+/** The mock server on a port, and when what was asked of it was answered or given up. */
 export interface Service extends TestService {
   readonly url: string;
   /** One for each request that has ended; `status` is undefined when its sender was gone. */

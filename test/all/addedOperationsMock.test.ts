@@ -58,7 +58,7 @@ const onlyRequest = (): TestRequest => {
   return service.requests[0] as TestRequest;
 };
 
-describe.each(ways)("operations that nobody wrote, in the stand-in through %s", (_name, open) => {
+describe.each(ways)("operations that nobody wrote, in the mock server through %s", (_name, open) => {
   test("each answers with the contract's example: JSON, nothing, bytes", async () => {
     const { datasets, evaluators } = open();
     expect(await datasets.get?.("reviews")).toEqual({ name: "accounts/acme/datasets/reviews", fileCount: 2 });

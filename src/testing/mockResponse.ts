@@ -8,30 +8,30 @@ import { checkDuration, checkFlag, checkInteger, headerPairs } from "../options/
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 
-export interface StandInAnswer {
+export interface MockResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
 }
 
-/** Thrown when the mock server rejects a request; `answer` is the error response. */
+/** Thrown when the mock server rejects a request; `response` is the error response. */
 export class Refusal extends Error {
-  readonly answer: StandInAnswer;
+  readonly response: MockResponse;
   constructor(code: StatusCode, message: string, status: number = httpStatuses[code]) {
     super(message);
-    this.answer = jsonAnswer({ code, message }, status);
+    this.response = jsonResponse({ code, message }, status);
   }
 }
 
-export function jsonAnswer(value: unknown, status: number): StandInAnswer {
+export function jsonResponse(value: unknown, status: number): MockResponse {
   return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
 }
 
 /** The successful response of an operation. @param value The body; the contract's example by default. */
-export function goodAnswer(
+export function goodResponse(
   operation: OperationId,
   value: unknown = examples[operation].value,
-): StandInAnswer {
+): MockResponse {
   const { status, contentType } = examples[operation];
   if (contentType === undefined) return { status, headers: {}, body: "" };
   const isJson = operations[operation].answer === undefined;
@@ -40,7 +40,7 @@ export function goodAnswer(
 }
 
 /** A successful response that a test scripts. @throws StatusError for a value that the operation cannot respond with */
-export function scriptedAnswer(operation: OperationId, value: unknown): StandInAnswer {
+export function scriptedResponse(operation: OperationId, value: unknown): MockResponse {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
   const kind = operations[operation].answer ?? "json";
@@ -52,16 +52,16 @@ export function scriptedAnswer(operation: OperationId, value: unknown): StandInA
     throw invalid(
       `value must be a string${kind === "bytes" ? " or a Uint8Array" : ""}: the response of ${operation} is ${kind}.`,
     );
-  return goodAnswer(operation, isBytes ? value.slice() : value);
+  return goodResponse(operation, isBytes ? value.slice() : value);
 }
 
-export function answerBytes(body: StandInAnswer["body"]): Uint8Array {
+export function responseBytes(body: MockResponse["body"]): Uint8Array {
   return typeof body === "string" ? new TextEncoder().encode(body) : body;
 }
 
 export interface Script {
-  readonly kind: "answer" | "reset" | "stall" | "truncate" | "late";
-  readonly answer: StandInAnswer | undefined;
+  readonly kind: "response" | "reset" | "stall" | "truncate" | "late";
+  readonly response: MockResponse | undefined;
   readonly delayMs: number;
   readonly executes: boolean;
 }
@@ -110,38 +110,45 @@ const names: OptionTable<ScriptedFailure> = {
 
 function scriptOf(failure: ScriptedFailure): Script {
   const kinds = (["reset", "stall", "truncate"] as const).filter((kind) => checkFlag(failure[kind], kind));
-  const answer =
-    failure.status === undefined && failure.code === undefined ? undefined : failureAnswer(failure);
+  const response =
+    failure.status === undefined && failure.code === undefined ? undefined : failureResponse(failure);
   const { delayMs } = failure;
   const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
-  if (kinds.length + (answer ? 1 : 0) > 1) {
+  if (kinds.length + (response ? 1 : 0) > 1) {
     throw invalid("failure takes one of status (or code), reset, stall and truncate.");
   }
-  const kind = answer ? "answer" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
+  const kind = response ? "response" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
   if (kind === undefined) {
     throw invalid("failure needs status, code, reset, stall, truncate or delayMs.");
   }
   const always = kind === "truncate" || kind === "late";
-  return { kind, answer, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
+  return { kind, response, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
 }
 
-function failureAnswer({ status, code, message, retryAfter, headers, body }: ScriptedFailure): StandInAnswer {
+function failureResponse({
+  status,
+  code,
+  message,
+  retryAfter,
+  headers,
+  body,
+}: ScriptedFailure): MockResponse {
   if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(httpStatuses, code))) {
     throw invalid("code must be one of the service's 16 failure codes.");
   }
   const httpStatus = checkInteger(status ?? httpStatuses[code as Code], "status", 200);
   if (httpStatus > 599) throw refusal("OUT_OF_RANGE", `status must be at most 599, not ${httpStatus}.`);
   const text = message ?? (code === undefined ? "A scripted failure." : meanings[code]);
-  const answer = jsonAnswer(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
+  const response = jsonResponse(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
   const wait = retryAfter === undefined ? undefined : checkInteger(retryAfter, "retryAfter", 0);
   return {
     status: httpStatus,
     headers: {
-      ...answer.headers,
+      ...response.headers,
       ...(wait !== undefined && { "retry-after": `${wait}` }),
       ...lowerCased(headers),
     },
-    body: typeof body === "string" ? body : answer.body,
+    body: typeof body === "string" ? body : response.body,
   };
 }
 
