@@ -1,3 +1,4 @@
+import { benchmarkBarsPart } from "./benchmarkBars.js";
 import { benchmarkSummaryPart, benchmarksPart, oneProcessPart } from "./benchmarks.js";
 import { codePages, errorBodyPages } from "./codes.js";
 import { commandLineParts, commandOptionsPart } from "./commandLine.js";
@@ -43,6 +44,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   languagesPart,
   conformancePart,
   mutantsPart,
+  benchmarkBarsPart,
   benchmarkSummaryPart,
   benchmarksPart,
   oneProcessPart,

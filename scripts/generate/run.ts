@@ -2,7 +2,6 @@
 // only says what is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { readResults } from "../../bench/results.js";
 import { withEntries } from "../build/manifest.js";
 import { revisionFiles, withId, withRevision } from "../build/revision.js";
 import { type MadeRow, withOperations } from "./conformance/exchanges.js";
@@ -33,7 +32,6 @@ await put(await kept(conformance));
 // They hold what is generated above.
 const { guides } = await import("../../docs/build/guides.js");
 await put(await guides(root.pathname));
-await put({ "bench/chart.svg": await benchChart() });
 if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
   process.exitCode = 1;
@@ -153,14 +151,6 @@ async function kept(data: Record<string, string>): Promise<Record<string, string
     end(`openapi.yaml:${line}: ${revision} is released and ${name} would change: raise x-contract-revision.`);
   }
   return Object.fromEntries(entries);
-}
-
-// JavaScript of the bench, of which only results.js has types.
-async function benchChart(): Promise<string> {
-  const { chart } = (await import(new URL("bench/chart.js", root).href)) as {
-    chart: (results: ReturnType<typeof readResults>) => string;
-  };
-  return chart(readResults());
 }
 
 async function put(files: Record<string, string>): Promise<void> {

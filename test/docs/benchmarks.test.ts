@@ -3,6 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { isOlder, type Results } from "../../bench/results.js";
+import { benchmarkBarsPart } from "../../docs/build/benchmarkBars.js";
 import { benchmarkSummaryPart, benchmarksPart } from "../../docs/build/benchmarks.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
@@ -10,18 +11,24 @@ const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url
 const results = JSON.parse(await read("bench/results.json"));
 // It is JavaScript of the bench, without types.
 const fromBench = (file: string) => import(new URL(`../../bench/${file}`, import.meta.url).href);
-const { chart } = await fromBench("chart.js");
 const newest = Object.keys(results)
   .map(Number)
   .sort((a, b) => b - a)[0] as number;
 
-test("the chart is made of the results, of the newest Node that was measured", async () => {
-  const drawn = await read("bench/chart.svg");
-  expect(drawn).toBe(chart(results));
-  expect(drawn).toContain(`Node ${results[newest].node}, medians of one run`);
+test("the bars are those of the newest Node that was measured, each as long as its figure", async () => {
+  const { text } = await benchmarkBarsPart();
+  const { medians } = results[newest].scenarios.cpuPerCall;
+  const rows = [...text.matchAll(/<th scope="row">(.*?)<.*?width: ([\d.]+)%.*?<td>(\d+) µs/g)];
+  const longest = Math.max(...rows.map(([, , , value]) => Number(value)));
+  expect(rows.length).toBeGreaterThan(3);
+  expect(rows.map(([, label]) => label)).toContain("tunerank");
+  for (const [, , percent, value] of rows)
+    expect(Math.abs(Number(percent) - (100 * Number(value)) / longest)).toBeLessThan(1);
+  expect(rows.map(([, , , value]) => Number(value))).toContain(Math.round(medians.tunerank));
+  expect(text).toContain(`Node ${results[newest].node}, medians of one run`);
 });
 
-test.each(["bench/chart.svg", "docs/public/outage.svg", "docs/public/bulk.svg"])(
+test.each(["docs/public/outage.svg", "docs/public/bulk.svg"])(
   "%s has a label for its unit, and fits a phone without shrinking",
   async (file) => {
     const drawn = await read(file);
@@ -109,19 +116,18 @@ describe("a figure that is older than src/call or src/transport", () => {
   });
   afterAll(() => copy.remove());
 
-  test("is marked on its page and in the chart; one that was just measured is not", async () => {
+  test("is marked on its page and at its bars; one that was just measured is not", async () => {
     const fresh = await all();
     const stale = { 26: entry as Results };
-    for (const part of [benchmarksPart, benchmarkSummaryPart]) {
+    for (const part of [benchmarkBarsPart, benchmarksPart, benchmarkSummaryPart]) {
       const { text } = await part(Object.values(stale));
       expect(text).toMatch(/^† Measured before the last change of the transport/);
       expect((await part(Object.values(fresh))).text).not.toContain("†");
     }
     const { text } = await benchmarksPart(Object.values(stale));
     expect(text).toContain(`| Result | Node ${entry.node} † |`);
-    expect(chart(stale)).toContain("CPU per small rerank call †<");
-    expect(chart(stale)).toContain("† measured before the last change of the transport");
-    expect(chart(fresh)).not.toContain("†");
+    const bars = await benchmarkBarsPart(Object.values(stale));
+    expect(bars.text).toMatch(/<caption>CPU per small rerank call[^<]* †</);
   });
 
   test("is refused at a release, by name", async () => {
