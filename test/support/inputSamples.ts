@@ -75,6 +75,8 @@ export const inputSamples: readonly InputSample[] = [
     "text whose lines end in CR only",
     "tr '\\r' '\\n' < FILE >",
   ],
+  ["bytes that are no text, with a CR", [], Buffer.from("\x01\x02\rab\x00", "latin1"), "", ""],
+  ["bytes that are no text, with commas", [], "ab,c\n\x00,\x01,\x02\n", "", ""],
   ["HTML", json, "\n<!DOCTYPE html>\n<html>", "a web page (HTML)", "curl -fL -o"],
   ["CSV", json, 'id,"the query",documents\n1,q,"[""one""]"\n', "CSV", "read_csv('FILE')"],
   ["TSV", json, "id\tquery\n1\tq\n", "CSV", "read_csv('FILE')"],

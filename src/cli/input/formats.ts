@@ -105,7 +105,11 @@ function isTable(line: string, second: string): boolean {
   return second.split(separator).length >= line.split(separator).length;
 }
 
+// Control characters (category Cc), but for those of text: tab and line ends.
+const binary = /[^\P{Cc}\t\n\v\f\r\u0080-\u009f]/u;
+
 function textFormat(text: string, wanted: Wanted): FormatName | undefined {
+  if (binary.test(text)) return undefined;
   if (!text.includes("\n") && /\r[^\r\n]/.test(text))
     return wanted === "JSON" ? undefined : "carriageReturns";
   // Any text can be a document, so text is never in another format here.
