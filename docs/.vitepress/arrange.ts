@@ -30,7 +30,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
 
 // Headings whose first list is folded, and what it holds.
 const foldedLists: Readonly<Record<string, readonly [anchor: string, summary: string]>> = {
-  "guide/retries": ["the-decision-table", "Waits, the budget, connections"],
+  "guide/retries": ["waits-and-the-retry-budget", "Waits, the budget, connections"],
 };
 
 // Pages that are lists as a whole, and what one looks for in them.

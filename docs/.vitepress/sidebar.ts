@@ -51,7 +51,7 @@ export const sidebar: Item[] = [
       { text: "Errors and status codes", link: "/guide/errors" },
       { text: "Retries and deadlines", link: "/guide/retries" },
       { text: "Questions and answers", link: "/guide/questions" },
-      { text: "The whole decision table", link: "/guide/decision-table" },
+      { text: "Every failure and its retries", link: "/guide/decision-table" },
       { text: "How an error response is read", link: "/guide/error-bodies" },
     ],
   },

@@ -2,7 +2,7 @@ import { isOlder, type Results, readResults, type Scenario } from "../../bench/r
 import { type Page, table } from "./markdown.js";
 
 const older = "†";
-const legend = `${older} Measured before the last change of the transport (\`src/call\` or \`src/transport\`).`;
+const legend = `${older} Measured before the last change of the transport, the code that sends requests.`;
 
 /** bench/results.json as tables: every figure, for each Node that was measured. */
 export async function benchmarksPart(all: readonly Results[] = Object.values(readResults())): Promise<Page> {

@@ -28,11 +28,11 @@ const first: Partial<Record<StatusCode, () => string>> = {
   RESOURCE_EXHAUSTED: () =>
     `A rate limit or a quota: the service gets too many requests, or too large ones. Slow down:
 
-- You know your rate limit? Declare it. The requests then leave evenly, and hardly any is rate limited:
+- If you know your rate limit, set \`rate\`. The requests are then spread evenly, and hardly any is rate limited:
 
-${shown("guide/bulk.md", "rate.ts")}- You do not know it? [\`rerankAll\`](/guide/bulk.md#rate-and-concurrency) and [\`tunerank rerank --bulk\`](/guide/bulk.md#rank-from-a-file) find the rate that the service allows. When it asks for a pause, all requests wait.
-- Single calls are rate limited all day? Send less often: [throttle them](/guide/configure.md#requests-per-second), lower [\`concurrency\`](/guide/rerank.md#rank-many-items-in-batches) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
-- [Several machines](/recipes/several-machines.md) share one limit: give each its part of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
+${shown("guide/bulk.md", "rate.ts")}- If you do not know it, use [\`rerankAll\`](/guide/bulk.md#rate-and-concurrency) or [\`tunerank rerank --bulk\`](/guide/bulk.md#rank-from-a-file): they find the rate that the service allows. When it asks for a pause, all requests wait.
+- If single calls are rate limited all day, send them less often: [throttle them](/guide/configure.md#requests-per-second), lower [\`concurrency\`](/guide/rerank.md#rank-many-items-in-batches) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
+- [Several machines](/recipes/several-machines.md) share one limit: give each its share of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
 
 What the error says about it:
 
@@ -95,8 +95,8 @@ function index(rows: readonly Row[]): string {
       { wide: true },
     ),
     "# Status codes\n",
-    "`StatusError.code` is one of these, except `OK`. The numbers are the most retries, with `maxRetries: 2`, if the",
-    "service itself sends the code.\n",
+    "`StatusError.code` is one of these, except `OK`. The numbers are the maximum number of retries, with `maxRetries: 2`,",
+    "if the service itself sends the code.\n",
     '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ title }) => title)], lines),
     "\n</TableFilter>",
@@ -155,7 +155,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
     `\n${executedNote}\n`,
-    `[The whole table](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
+    `[Every failure](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     `## Statuses read as this code\n\n${statusesOf(name)}\n`,
     example === undefined
       ? ""

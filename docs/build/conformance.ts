@@ -48,7 +48,7 @@ function failures({ operations }: Row): Expected[] {
   return columns.map(({ operation }) => operations[operation]).filter(({ value }) => value === undefined);
 }
 
-// A "no" is proved where nothing was sent, and assumed where the request was rejected.
+// A "no" is certain where nothing was sent, and assumed where the request was rejected.
 const readFrom: Readonly<Record<string, string>> = {
   "nothing-sent": "no: nothing sent",
   refused: "no: rejected",
@@ -64,7 +64,10 @@ export function executedCell(row: Row): string {
 
 /** What the cells of {@link executedCell} mean, for below a table. */
 export const executedNote =
-  "`executed` says whether the operation ran. **No: nothing sent** is proved. **No: rejected** is [an assumption](/guide/unstated.md#refused): whether a rejected request did anything is not documented.";
+  "`executed` says whether the operation ran. **No: nothing sent** is certain. **No: rejected** is [an assumption](/guide/unstated.md#refused): whether a rejected request did anything is not documented.";
+
+/** What a dash of {@link repeatCells} means. */
+export const dashNote = "A dash (–) means that such a response is valid for this operation.";
 
 /** The retries of each operation as cells of a table: what is retried stands out, and a valid response has a dash. */
 export function repeatCells(row: Row): string[] {

@@ -1,5 +1,6 @@
 import { columns } from "../../scripts/generate/columns.js";
 import {
+  dashNote,
   describe,
   distinct,
   executedCell,
@@ -12,20 +13,20 @@ import { code, head, type Page, table } from "./markdown.js";
 
 // What people ask about most, in the words of the guide; the full table holds the rest.
 const main: readonly (readonly [event: string, words: string])[] = [
-  ["refused", "never connected"],
+  ["refused", "no connection was made"],
   ["name-not-found", "the host name is unknown"],
   ["unavailable-named", "the service itself says `UNAVAILABLE`"],
-  ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` with a time up to 60 s"],
-  ["exhausted-named", "`RESOURCE_EXHAUSTED` without a time"],
+  ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` (429) with a `Retry-After` of at most 60 s"],
+  ["exhausted-named", "`RESOURCE_EXHAUSTED` (429) without `Retry-After`"],
   ["status-502-html", "502, 503 or 52x from a proxy, without a code"],
   ["reset-before-headers", "the connection is lost before the response"],
   ["attempt-timeout", "no response within `attemptTimeoutMs`"],
   ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
   ["status-500", "500 without a code"],
   ["internal-named", "the service itself says `INTERNAL` or `UNKNOWN`"],
-  ["body-truncated", "a 200 began, and its body was lost"],
+  ["body-truncated", "a 200 began to arrive, and its body was lost"],
   ["not-json-text", "a 200 that is not JSON"],
-  ["incomplete-other", "a 200 whose JSON lacks what the call needs"],
+  ["incomplete-other", "a 200 whose JSON lacks a required field"],
   ["status-401-fresh-key", "401, with a key from a function"],
   ["not-found-named", "any other rejection: 400, 403, 404, 409, 501"],
   ["data-loss-named", "`DATA_LOSS`"],
@@ -54,7 +55,7 @@ function shortTable(rows: readonly Row[]): string {
     if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
     return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedCell(row)];
   });
-  return `${table(["What happened", ...columns.map(({ title }) => title), "executed"], lines)}\n\n${executedNote}`;
+  return `${table(["What happened", ...columns.map(({ title }) => title), "executed"], lines)}\n\n${executedNote} ${dashNote}`;
 }
 
 function fullTable(rows: readonly Row[]): string {
@@ -72,16 +73,16 @@ function fullTable(rows: readonly Row[]): string {
   });
   return [
     head(
-      "The whole decision table",
+      "Every failure and its retries",
       "Every failure and every operation: how often a call is retried, and what its error says.",
       { wide: true },
     ),
-    "# The whole decision table\n",
-    "How often a call is retried after each failure, with the default of `maxRetries: 2`, and what its last error says.",
-    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no retry. A test over real sockets",
-    "counts the requests of each row at the server. [The rules](/guide/retries.md), and",
+    "# Every failure and its retries\n",
+    "This decision table has the maximum number of retries after each failure, with the default of `maxRetries: 2`, and what the error of the call says.",
+    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no retry. A test of each row",
+    "counts the requests that reach a real server. [The rules](/guide/retries.md), and",
     "[the same data](/conformance/retries.json) for any language.\n",
-    `${executedNote} A dash (–) means that this is a valid response of the operation.\n`,
+    `${executedNote} ${dashNote}\n`,
     ...parts.map((part) => `${part}\n`),
   ].join("\n");
 }

@@ -10,6 +10,7 @@ import { enumPages } from "./enums.js";
 import { languagesPart } from "./languages.js";
 import type { Page } from "./markdown.js";
 import { mutantsPart } from "./mutants.js";
+import { optionsPart } from "./options.js";
 import { proxiesPart } from "./proxies.js";
 import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
@@ -30,6 +31,7 @@ export async function contractPages(): Promise<Page[]> {
     ...(await documentPages()),
     ...commandLineParts(),
     commandOptionsPart(),
+    await optionsPart(),
     unstatedPart(contract),
     await versionsPart(contract),
     await revisionsPart(),

@@ -31,7 +31,7 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "failures leave open whether a file was stored. The client never retries an upload after one of them: [retries](/guide/retries.md).",
+      "kinds of failure after which nobody can know whether a file was stored. The client does not retry an upload after any of them: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,
@@ -43,7 +43,7 @@ export async function reasonsPart(): Promise<Page> {
     ],
     [
       new Set(clients.map(({ tool }) => tool)).size,
-      `code generators read its contract; the clients that ${called} of them make were compiled and called: [languages](/guide/languages.md).`,
+      `code generators accept the OpenAPI document. We compiled and called the clients from ${called} of them: [languages](/guide/languages.md).`,
     ],
     [Object.keys(dependencies).length, "dependencies: [what is in the package](/guide/security.md)."],
   ];

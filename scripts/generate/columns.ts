@@ -6,6 +6,8 @@ import { shortName } from "./document.js";
 /** A kind of operations, by the words of a table's head. */
 export interface Column {
   readonly kind: RetryKind;
+  /** The names of its operations, such as "scale". */
+  readonly names: string;
   /** Such as "set (scale)". */
   readonly title: string;
   /** One of them: the others are retried alike. */
@@ -26,6 +28,6 @@ function nameOf(id: OperationId): string {
 export const columns: readonly Column[] = kinds.flatMap((kind) => {
   const ids = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].kind === kind);
   const [operation] = ids;
-  const title = `${kind} (${ids.map(nameOf).join(", ")})`;
-  return operation === undefined ? [] : [{ kind, title, operation }];
+  const names = ids.map(nameOf).join(", ");
+  return operation === undefined ? [] : [{ kind, names, title: `${kind} (${names})`, operation }];
 });

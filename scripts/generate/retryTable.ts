@@ -16,11 +16,11 @@ const lines: readonly (readonly Entry[])[] = [
     ["no connection was made", ["refused", "connect-stalls"]],
     ["the service itself says UNAVAILABLE", ["unavailable-named"]],
   ],
-  [["RESOURCE_EXHAUSTED (429) with Retry-After up to 60 s", ["exhausted-named-retry-after"]]],
+  [["RESOURCE_EXHAUSTED (429) with a Retry-After of at most 60 s", ["exhausted-named-retry-after"]]],
   [
-    ["RESOURCE_EXHAUSTED without a time", ["exhausted-named"]],
+    ["RESOURCE_EXHAUSTED (429) without Retry-After", ["exhausted-named"]],
     ["DEADLINE_EXCEEDED", ["deadline-named"]],
-    ["a bare 500", ["status-500"]],
+    ["500 without a code", ["status-500"]],
   ],
   [
     ["connection lost before the response", ["reset-before-headers"]],
@@ -44,7 +44,8 @@ export function withRetryTable(readme: string, rows: readonly RetryRow[]): strin
 }
 
 function tableOf(rows: readonly RetryRow[]): string {
-  const titles = columns.map(({ title }) => title);
+  // The names of the retry classes are explained in the guide.
+  const titles = columns.map(({ names }) => names);
   const body = lines.flatMap((entries) => linesOf(entries, rows)).join("");
   return `| What happened | ${titles.join(" | ")} |\n|---|${"---|".repeat(titles.length)}\n${body}`;
 }
