@@ -41,7 +41,7 @@ export const sidebar: Item[] = [
     items: [
       ...guides,
       { text: "Any other operation", link: "/guide/request" },
-      { text: "Many rankings", link: "/guide/bulk" },
+      { text: "Rank many queries", link: "/guide/bulk" },
       { text: "Prepare data", link: "/guide/prepare-data" },
     ],
   },
