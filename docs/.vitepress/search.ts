@@ -39,6 +39,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/prepare-data":
     "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",
+  "guide/certify": "certify certification certified conformance suite mutation testing badge",
   "guide/errors": "exception try catch status code statuserror error handling",
   "guide/errors#handle-each-code-with-a-switch": "switch error codes exhaustive instanceof error class never",
   "guide/errors#why-was-it-not-retried": "timeout reached but not retried",

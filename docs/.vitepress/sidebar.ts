@@ -96,7 +96,7 @@ export const sidebar: Item[] = [
     collapsed: true,
     items: [
       { text: "OpenAPI documents", link: "/guide/documents" },
-      { text: "Certify your client", link: "/guide/certify" },
+      { text: "Test a client for conformance", link: "/guide/certify" },
       { text: "Conformance data", link: "/guide/conformance" },
       { text: "What is not documented", link: "/guide/unstated" },
       { text: "Extensions", link: "/guide/extensions" },

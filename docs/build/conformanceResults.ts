@@ -33,22 +33,25 @@ export async function conformancePart(): Promise<Page> {
     Object.keys(skippedFor).map(shortNeed).join(", "),
   ]);
   const columns = ["Client", "Language", "Lines", "Passed", "Failed", "Skipped", "Time", "Skipped for"];
-  const parts = [table(columns, await Promise.all(rows)), ""];
+  const parts = [table(columns, await Promise.all(rows)), "", `${legend}\n`];
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
-      `A generated client makes the requests and leaves the rest to its caller. This is how ${name}, differs from the rules, and in how many rows:`,
+      `A generated client makes the requests and leaves the rest to its caller. This is how ${name}, differs from the rules, and in how many test cases:`,
       "",
       table(
-        ["What differs", "Rows"],
+        ["What differs", "Test cases"],
         kinds.map(([kind, count]) => [words[kind] ?? code(kind), `${count}`]),
       ),
       "",
     );
   }
-  parts.push(`Measured on ${datesOf(clients)} with revision ${revision} of the contract.`);
+  parts.push(`Measured on ${datesOf(clients)} with revision ${revision} of the OpenAPI document.`);
   return { path: "parts/conformance.md", text: parts.join("\n") };
 }
+
+const legend =
+  "*Skipped for* names what the client, its platform or this machine lacks: [what a test case may need](/guide/conformance.md#needs).";
 
 const words: Readonly<Record<string, string>> = {
   code: "`code`: it reports only the status",
@@ -59,7 +62,8 @@ const words: Readonly<Record<string, string>> = {
   attempts: "attempts: always one",
   value: "a value instead of an error, or the reverse",
   waits: "waits: none",
-  request: "a request that breaks the contract",
+  request: "an invalid request",
+  time: "time: the call ends too early or too late",
   "the posted outcome contains the key": "the key is in the error",
 };
 

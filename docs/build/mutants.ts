@@ -22,7 +22,7 @@ interface Mutants {
   }[];
 }
 
-/** How many broken clients the rows tell, by language, and what each does. */
+/** How many broken clients the rows detect, by language, and what each does. */
 export async function mutantsPart(): Promise<Page> {
   const { mutants: scores } = await readData<Scores>(
     "conformance.json",
@@ -40,19 +40,19 @@ export async function mutantsPart(): Promise<Page> {
   const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
     Object.entries(reasons).map(([name, why]) => {
       const sentence = mutants.find((mutant) => mutant.name === name)?.sentence;
-      if (sentence === undefined) throw new Error(`${name} is no way in which clients break.`);
+      if (sentence === undefined) throw new Error(`${name} is no mutant.`);
       return `- ${language}: "${sentence}" ${why}`;
     }),
   );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
-    table(["Language", "Broken clients", "Noticed", "Score", "Impossible in it"], lines),
+    table(["Language", "Mutants", "Detected", "Score", "Not possible"], lines),
     "",
-    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " Impossible in a language is what its platform does not let a client do:" : ""}`,
+    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " *Not possible* means that the platform of the language prevents this mistake:" : ""}`,
     "",
     ...notMade,
     "",
-    `<details><summary>All ${mutants.length} ways, by the rule that they break</summary>`,
+    `<details><summary>All ${mutants.length} mutants, by the rule that they break</summary>`,
     "",
     ...rules.flatMap((rule) => [
       `**${rule}**`,
