@@ -114,8 +114,8 @@ function legend(clients: readonly ClientRow[]): string {
     "`npm run check:generators -- --only NAME`, with the name in quotes. It runs only the commands of this table.\n",
     "- *Calls*: method, path, authorization, media type, body and file bytes equal what this package sends. The client",
     "  reads the response as this package does, and the code that makes the call compiles.",
-    "- *Jobs*: the contract's three examples of a job.",
-    "- *Newer*: a job with unknown states, codes, schedules and fields, zeros and empty texts.",
+    "- *Jobs*: the three examples of a job in the OpenAPI document.",
+    "- *Newer*: a job with unknown states, codes, schedules and fields, zeros and empty strings.",
     "- *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
     "- *Errors*: the error responses of the conformance data, with pages of proxies among them. The client passes the",
     "  status on.",
@@ -137,7 +137,7 @@ function notHad(tools: readonly (readonly ClientRow[])[]): string {
     const instead = compiled === "yes" ? "compiled in another way" : "not compiled";
     return `- ${tool}, ${instead}: ${code(error)}`;
   });
-  return `These toolchains were missing on the machine that ran the checks. Beside each is the error message:\n\n${lines.join("\n")}`;
+  return `These toolchains were missing on the machine that ran the checks. After each is the error message:\n\n${lines.join("\n")}`;
 }
 
 function linted(linters: readonly LinterRow[]): string {

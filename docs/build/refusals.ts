@@ -46,7 +46,7 @@ export async function refusalsPart(): Promise<Page> {
       `**${capital(setting)}**`,
       "",
       table(
-        ["The service", "Rankings", "Errors", "Requests", "Beyond need", "Mended to next", "Seconds"],
+        ["The service", "Rankings", "Errors", "Requests", "Additional requests", "Recovery time", "Seconds"],
         cells.filter((cell) => cell.setting === setting).map(figures),
       ),
       "",
@@ -56,13 +56,18 @@ export async function refusalsPart(): Promise<Page> {
   return { path: "parts/refusals.md", text };
 }
 
-const serviceOf = ({ service, declared }: Cell): string =>
-  declared === undefined ? service : `${service}; ${declared} a second declared`;
+// The data keep the names that bench/refusals/settings.ts gave them.
+const serviceOf = ({ service, declared }: Cell): string => {
+  const named = service
+    .replace("without a time", "without Retry-After")
+    .replace("always refused", "always rejected");
+  return declared === undefined ? named : `${named}; with a rate of ${declared} a second`;
+};
 
 // What is not as it has to be stands out.
 function briefly(cell: Cell, rows: number): string {
   const { setting, afterCancel, beyondPercent, rows: ranked, errors, problems } = cell;
-  const parts = [afterCancel === undefined ? `+${beyondPercent} %` : `${afterCancel} after it`];
+  const parts = [afterCancel === undefined ? `+${beyondPercent} %` : `${afterCancel} after the cancel`];
   if (afterCancel === undefined && errors > 0) parts.push(`${errors} failed`);
   if (afterCancel === undefined && ranked + errors < rows)
     parts.push(setting === "rerank.items" ? `${ranked} ranked` : `${rows - ranked - errors} lost`);
@@ -113,9 +118,9 @@ export async function outagePart(): Promise<Page> {
   ]);
   const calls = figures[0]?.callsInOutage.toLocaleString("en");
   const text = [
-    `A simulation: the service is down for ${seconds} seconds. A program goes on making ${scenario.callsPerSecond} calls a second, ${calls} in all.`,
+    `A simulation: the service is down for ${seconds} seconds. A program continues to make ${scenario.callsPerSecond} calls a second, ${calls} in all.`,
     "",
-    table(["Policy", "Requests sent", "Per call", "Most in a second"], rows),
+    table(["Policy", "Requests sent", "Per call", "Maximum in a second"], rows),
   ].join("\n");
   return { path: "parts/outage.md", text };
 }

@@ -6,7 +6,7 @@ import { shortName } from "./document.js";
 /** A kind of operations, by the words of a table's head. */
 export interface Column {
   readonly kind: RetryKind;
-  /** The names of its operations, such as "scale". */
+  /** The names of its operations, with commas. */
   readonly names: string;
   /** Such as "set (scale)". */
   readonly title: string;
