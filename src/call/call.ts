@@ -96,7 +96,7 @@ function succeed<T>(
   durationMs: number,
 ): Outcome<T> {
   const { attempts, client, settings } = call;
-  // The call has succeeded: an error while it is reported is ignored.
+  // The call has succeeded: an error in the callback or the log does not fail it.
   if (settings.onAttempt || client.log)
     valueOr(() => report(call, attemptRecord(success, number, durationMs), success), undefined);
   return new Succeeded(success, attempts, durationMs);
@@ -129,7 +129,7 @@ function isFree<T>({ retriedFree }: RunningCall<T>, { reusedSocket }: Failure): 
   return reusedSocket === true && !retriedFree;
 }
 
-// 421 means that this connection leads to a server that does not serve the address.
+// HTTP 421 (Misdirected Request): the server at the other end of this connection does not serve the address.
 function needsOtherSocket({ reusedSocket, httpStatus }: Failure): boolean {
   return reusedSocket === true || httpStatus === 421;
 }

@@ -31,7 +31,7 @@ export function readErrorBody(
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
     const kept = redact(trimmed, true);
-    // Redacted a second time: tags that are now removed may have stood inside the key.
+    // Redacts a second time: a tag inside the key hid the key from the first time, and is now removed.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     return { ...nothing, message: message || undefined, body: kept.slice(0, keptCharacters) };
   }
@@ -86,7 +86,7 @@ function codeNamed(value: unknown): StatusCode | undefined {
     : undefined;
 }
 
-// grpc-gateway sends a code's number in gRPC. It counts only if that code has the response's HTTP status.
+// grpc-gateway sends the gRPC number of a code. The number counts only if its code has the response's HTTP status.
 function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
   const code = codeOfGrpcNumber(value);
   return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
@@ -119,7 +119,7 @@ function firstWords(text: string): string {
   return text.slice(0, 500).replace(/\s+/g, " ").trim();
 }
 
-// The first words of a web page are enough to tell who sent it.
+// How much of a web page is read, and how much of its text is kept: enough to tell who sent the page.
 const readCharacters = 16_384;
 const titleCharacters = 200;
 

@@ -49,7 +49,7 @@ function lineOf(event: AttemptEvent, asked: object): string {
   return ["tunerank", operation, method, path, ...shown].join(" ");
 }
 
-// The ids, numbers, lengths and names of a call; never text that a user of the service wrote.
+// The fields of a log record: ids, numbers, list lengths and names of the request; never a user's free text.
 function logFields({ request: { operation, ids, content }, result }: Parameters<Log>[1]): object {
   const fields: Record<string, unknown> =
     "data" in result

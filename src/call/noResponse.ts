@@ -9,7 +9,7 @@ import { type Exchange, isSuccess, type Phase, type TransportFailure } from "../
 import type { EndReason } from "../transport/time.js";
 import { isInstance, valueOr } from "../values.js";
 
-/** The failure of a request that got no whole response. It is classified by `failure`'s fields, never by a text. */
+/** The failure of a request that got no whole response, classified by `failure`'s fields, never by its message. */
 export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
   const { reason, status, reusedSocket } = failure;
   const phase = failure.isGuessed && isBeforeConnection(failure.cause) ? "connect" : failure.phase;
@@ -83,7 +83,7 @@ export function sourceFailure(error: SourceError): Failure {
 
 const attemptTimedOut = "No complete response to this attempt in time (attemptTimeoutMs).";
 
-// The retry event of a request that got no whole response.
+// Which event of the retry table (policy/decisions.ts) ended a request that got no whole response.
 function eventOfFailure(phase: Phase, reason: TransportFailure["reason"]): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];

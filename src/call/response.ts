@@ -83,7 +83,7 @@ function withResponse({ status, headers }: TransportResponse, redact: Redact, fa
   });
 }
 
-// Why the body was not decoded. A fetch function does not report that: a body that begins with invalid text shows it.
+// Why the body was not decompressed. `fetch` does not report it, but a body that begins with invalid text shows it.
 function unreadIn(response: TransportResponse, redact: Redact): string | undefined {
   const encoding = header(response.headers, "content-encoding");
   const unread =
@@ -121,7 +121,7 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
   });
 }
 
-// The message for a status that decides by itself, whatever the body contains.
+// The message for a status that tells what happened, whatever the body contains; else undefined.
 function notTheService(status: number): string | undefined {
   if (status === 101) return "The server changed to another protocol (HTTP 101).";
   return isRedirect(status) ? `The server redirects (HTTP ${status}), which is never followed.` : undefined;
@@ -146,7 +146,7 @@ export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: 
 }
 
 /**
- * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score. Other fields may be any.
+ * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score. Checks no other field.
  * @param named Returns the caller's name for the document with an index, to append to the message.
  */
 export function readRerank(response: object, named?: (index: number) => string): RerankResponse | Failure {

@@ -35,7 +35,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
         : { ...client.headers, ...(own.headers as ClientSettings["headers"]) },
     onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
-    // Admitted last, once every option has been checked: a call with an invalid option does not count in its run.
+    // The call joins its bulk run last, once every option has been checked: an invalid call does not count in the run.
     policy: policy?.admitted(client.transport),
   };
 }
@@ -44,7 +44,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
 export type GivenSettings = Omit<ClientSettings, "baseUrl" | "apiKey"> &
   Pick<ClientOptions, "baseUrl" | "apiKey" | "allowInsecureHttp" | "logBodies">;
 
-// The environment variables from which settings are read, by the settings.
+// The environment variable of each setting.
 const variables = {
   baseUrl: "TUNERANK_BASE_URL",
   apiKey: "TUNERANK_API_KEY",
@@ -116,7 +116,7 @@ function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSet
     throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
   }
   const log = given.log ?? readOption("log", (text, name) => logNamed(text, name, given.logBodies), false);
-  // Without a prototype, as what was given: a polluted Object.prototype sets nothing.
+  // Without a prototype, like `given`: a polluted Object.prototype cannot add a setting.
   return Object.assign(new WithoutPrototype(), given, { baseUrl, apiKey, accountId, rerankModel, log });
 }
 

@@ -16,9 +16,9 @@ export type ResponseReader<T> = (response: TransportResponse, secrets: readonly 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
   readonly operation: OperationId;
-  /** The ids in its path, under the contract's names for them, without the account; undefined if the path has none. */
+  /** The ids in the path by their parameter names, without the account id; undefined if the path has none. */
   readonly ids: Readonly<Record<string, unknown>> | undefined;
-  /** What is to be written as JSON; undefined for a request without a body. */
+  /** The request body, to be written as JSON; undefined for a request without a body. */
   readonly body: object | undefined;
   readonly read: ResponseReader<T>;
 }
@@ -38,7 +38,7 @@ export interface PreparedRequest<T> {
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
   readonly read: ResponseReader<T>;
-  /** The body before it was written, for traces. */
+  /** The request body as a value, before it was written as JSON; for traces and logs. */
   readonly content: unknown;
 }
 
@@ -76,7 +76,7 @@ export interface CallSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly onAttempt: CallOptions["onAttempt"];
   readonly accountId: string | undefined;
-  /** Decides about the call's attempts if it is one call of a run; undefined for a single call. */
+  /** Decides about the attempts of a call that is one of many (bulk, rerank.items); undefined for a single call. */
   readonly policy: Lane | undefined;
 }
 
