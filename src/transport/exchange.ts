@@ -21,7 +21,7 @@ export interface TransportRequest {
   /** Header names in lower case; with `content-type`, without `content-length`. The transport may add headers. */
   readonly headers: Record<string, string>;
   readonly body: Body;
-  /** The most decoded bytes to accept of a 2xx response. */
+  /** The largest 2xx response to accept, in bytes after decoding. */
   readonly maxResponseBytes: number;
   /** Whether the request needs a new connection, because the server may just be closing one that was used before. */
   readonly freshSocket: boolean;
@@ -72,7 +72,9 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
 /** The message for a request that failed because its file could not be read. */
 export const sourceFailed = "Reading the file failed.";
 
-/** The network's code of an error, or "". Node's fetch throws "fetch failed", and the code is in that error's cause. */
+/**
+ * An error's network code, such as ECONNRESET, or "". Node's fetch throws "fetch failed" with the code in its cause.
+ */
 export function networkCode(error: unknown): string {
   return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
@@ -97,11 +99,12 @@ export interface Transport {
   ready?(url: URL): Promise<void> | undefined;
   /** The secrets to redact besides the API key. */
   readonly secrets?: readonly string[];
-  /** The most connections at one time; undefined if this client does not limit their number. */
+  /** How many connections may be open at one time; undefined if this client does not limit their number. */
   readonly maxConnections?: number | undefined;
   send(request: TransportRequest): Exchange;
   /**
-   * Returns a transport for a client made with `withOptions`, if the transport counts clients. It need not be closed.
+   * Returns the transport for a client made with `withOptions`, which need not be closed. Absent if such a client uses
+   * this transport itself.
    */
   derive?(): Transport;
   /**
@@ -115,7 +118,7 @@ export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
 export const answeredEarly = "The response came before the whole file was sent.";
 
-/** The most decoded bytes that are kept of an error response; the rest is ignored. */
+/** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
 /**
@@ -125,7 +128,7 @@ export const maxErrorBytes: number = 64 * 1024;
 export class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
-  /** The most bytes to accept, both before and after decoding. */
+  /** How many bytes are accepted, both before and after decoding. */
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
@@ -161,7 +164,7 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** The decoded body, copied because a chunk may be part of a larger buffer. Read it before `text`, if at all. */
+  /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once `text` has released the chunks. */
   get bytes(): Uint8Array {
     const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
     let at = 0;
@@ -183,7 +186,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   readonly response: Promise<TransportResponse>;
   /** The response, once its headers have arrived. */
   answer: Received | undefined;
-  /** Undefined once the exchange has ended: one that still waits for a connection then keeps no body in memory. */
+  /** Undefined once the exchange has ended, so that one that still waits for a connection keeps no body in memory. */
   protected request: TransportRequest | undefined;
   /** The request's body while it is sent, if the transport sees how far sending got. */
   protected body: { readonly incomplete: boolean; close(): void } | undefined;
@@ -209,14 +212,14 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
    * A number that changes whenever something arrives, NaN if that cannot be known; undefined before anything is sent.
    */
   get arrived(): number | undefined {
-    // The request has ended. Its response is delivered within a few turns of the event loop.
+    // The request has ended, but its response may be delivered some turns of the event loop later.
     if (this.request === undefined) return Number.NaN;
     return this.phase === "connect" ? undefined : this.heard + (this.answer ? 1 + this.answer.arrived : 0);
   }
 
   /** Ends the request: `response` rejects at once. */
   abort(reason: TransportFailure["reason"]): void {
-    // The message is only the reason, because the code that calls `abort` words the error of the call.
+    // The message is only the reason, because the code that calls `abort` writes the message of the call's error.
     this.failed(reason, { reason });
   }
 
@@ -239,7 +242,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     else this.deliver(answer);
   }
 
-  /** Ends the request with an incomplete response body. An error response still counts, but a 2xx must be complete. */
+  /** Ends a request whose response broke off. An error response still counts, but a 2xx response must be complete. */
   cut(text: string, details: SeenDetails): void {
     if (this.answer === undefined || this.answer.ok) this.failed(text, details);
     else {

@@ -21,7 +21,7 @@ export function createFetchTransport(
 }
 
 class FetchExchange extends Exchange {
-  // Nothing is sent while a form's body is made.
+  // The phase before sending: nothing is sent while a form's body is made.
   phase: Phase = "connect";
   readonly #controller = new AbortController();
   protected readonly heard = 0;
@@ -90,7 +90,7 @@ class FetchExchange extends Exchange {
     this.#lost(undefined, answeredEarly);
   }
 
-  // Some fetch functions ignore their signal. Bytes that still arrive are not read.
+  // Some fetch functions ignore the signal and go on receiving; the bytes that still arrive are not read.
   protected stop(): void {
     this.#controller.abort();
   }
@@ -131,7 +131,7 @@ function readerOf(
   };
 }
 
-// Reads the whole body at once, as in React Native. Text is read as text: older versions of React Native give no bytes.
+// Reads a whole body at once, for React Native, which has no streams. Its older versions give only text, no bytes.
 async function* wholeOf(
   response: FetchResponse,
   headers: Record<string, string>,

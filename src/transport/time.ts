@@ -23,8 +23,8 @@ function byMessage(run: () => void): void {
 // A timer that fires more than `lateMs` late was delayed by a busy event loop, or by a suspended process.
 const lateMs = 2;
 const longestMs = 250;
-// The loop may also have been busy before a timer that fires in time. The limit is a number of turns, because a test's
-// clock may stand still.
+// How many turns are read after a timer that fired in time: the loop may have been busy before it. A number of turns,
+// not a time, because a test's clock may stand still.
 const fewTurns = 50;
 
 /** Whether a timer fired late: bytes that arrived in time may then be unread. */
@@ -52,7 +52,7 @@ export function readOn(wasLate: boolean, arrived: () => number | undefined, end:
   nextTurn(look);
 }
 
-// How many milliseconds too early a real timer fires at most.
+// The most milliseconds by which a real timer fires too early.
 const earlyMs = 2;
 // The largest rounding error, in milliseconds, of sums of times with fractions.
 const roundingMs = 1e-6;
@@ -65,8 +65,8 @@ export function now(): number {
 }
 
 /**
- * Returns the time at which a timer that was due at `dueAt` fired. A timer that fires long before is on the clock of a
- * test, which moves forward without `performance`. That timer is believed, or waiting for it would never end.
+ * Returns the time at which a timer that was due at `dueAt` fired. A timer that fires much earlier belongs to a test,
+ * which moves timers forward but not `performance`. That timer counts as due: `performance` may never get there.
  */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();
@@ -75,7 +75,7 @@ export function firedAt(dueAt: number): number {
   return now();
 }
 
-/** Calls `run` after `ms` milliseconds, never too early. The function that it returns cancels this. */
+/** Calls `run` after `ms` milliseconds, never too early. Returns a function that cancels the timer. */
 export function after(ms: number, run: () => void): () => void {
   const endsAt = now() + ms;
   let timer: ReturnType<typeof setTimeout>;
@@ -85,8 +85,8 @@ export function after(ms: number, run: () => void): () => void {
     const dueAt = now() + timerMs;
     timer = setTimeout(() => look(firedAt(dueAt) - 1), timerMs);
   };
-  // A timer may fire a little early. The remaining time passes in turns of the loop, if the clock moves in them. A
-  // second timer would wait until a test that controls timers moves them forward once more.
+  // A timer may fire a little early. The remaining time passes in turns of the loop, if the clock moves in them: a
+  // second timer would wait until a test that controls timers moves them forward again.
   const look = (before: number): void => {
     const time = now();
     const restMs = endsAt - time;
@@ -125,8 +125,8 @@ export class Deadline {
     const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = start + timeoutMs;
-    // Set for the first attempt, whose timeout is never after the deadline: most calls set the timer once. The given
-    // number, not a sum with the time: if that has a fraction, V8 recompiles all of Node's timers.
+    // Set for the first attempt, whose timeout is never after the deadline: most calls set the timer once. The duration
+    // is as given, not computed from the time: V8 would recompile all of Node's timers for a number with a fraction.
     this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
     if (signal === undefined) return;
     if (signal.aborted) {

@@ -49,26 +49,26 @@ class LegacyController implements Controller {
 // Whether a dispatcher was seen to announce the start of a request, for all clients that use the dispatcher.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
-/** Notes that a dispatcher announced the start of a request. */
+/** Records that a dispatcher announced the start of a request. */
 function sawStart(dispatcher: DispatcherLike): void {
   if (!announces.has(dispatcher)) announces.set(dispatcher, true);
 }
 
-/** Notes that a response came although no start was announced. */
+/** Records that a response came although the dispatcher announced no start of its request. */
 function sawNoStart(dispatcher: DispatcherLike): void {
   announces.set(dispatcher, false);
 }
 
 /**
- * The phase of a request whose start was not announced. undici's own dispatchers announce starts; a dispatcher with
- * interceptors (a Proxy) counts as one that does only after it was seen to.
+ * The phase of a request whose start was not announced. undici's own dispatchers announce starts. A dispatcher with
+ * interceptors (a Proxy) counts as one that announces them only after it has done so once.
  */
 function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// Connect errors of any dispatcher. Otherwise a reset in a TLS handshake would look like a reset after a request.
+// The connect errors of all dispatchers: without them, a reset in a TLS handshake looks like a reset after a request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
@@ -77,7 +77,7 @@ subscribe("undici:client:connectError", (message) => {
 
 /**
  * Returns the phase in which an error happened.
- * @param phase The phase as of before the error.
+ * @param phase The phase before the error.
  * @param isEarly Whether `dispatch` had not yet returned.
  */
 function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
@@ -290,7 +290,7 @@ function firstHeader(headers: IncomingHttpHeaders, name: string): string | undef
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// A chunk of fewer bytes may still be in a socket's buffer while the next chunk is read into the same memory.
+// Chunks of fewer bytes are copied: undici's socket may still hold one when the next is read into the same memory.
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as an iterable body. undici reads the next chunk once its socket has taken the previous ones. */

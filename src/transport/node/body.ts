@@ -9,12 +9,12 @@ import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
 
-// A JSON body of at most this many characters has a response of one or two packets, too small to be worth compressing.
+// The response to a JSON body of at most this many characters has one or two packets: compressing it is not worth it.
 const shortBody = 2_000;
 
 /**
- * Sets a request's `accept-encoding` header. A request with a short body gets none, unless a caller gave that header,
- * whose value is replaced.
+ * Sets a request's `accept-encoding` header, in place of the caller's. A request with a short body gets one only if the
+ * caller gave one.
  */
 export function acceptEncodings(headers: Record<string, string>, body: Body): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
@@ -34,7 +34,7 @@ export class RequestBody {
 
   constructor({ body, timeoutMs }: TransportRequest) {
     this.#timeoutMs = timeoutMs;
-    // Node sends a short text and the headers in one write. A long text becomes a Buffer, which is not copied for that.
+    // Node joins a string body with the headers for one write. That would copy a long string, so it becomes a Buffer.
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
 
@@ -49,14 +49,14 @@ export class RequestBody {
     if (length !== undefined) headers["content-length"] = String(length);
   }
 
-  /** Sends a text at once. While a request is queued for a socket, its body is not copied and its file is not read. */
+  /** Sends a body without a file, unless the request is queued: then `take` sends it, and nothing is copied or read. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
     this.#message = message;
     if (!queued && !isForm(this.#value)) message.end(this.#value);
   }
 
-  /** Continues with the request's socket. @param connected Whether the socket has no TLS handshake left to do. */
+  /** Sends what `begin` did not, to the request's socket. @param connected Whether no TLS handshake is left to do. */
   take(message: ClientRequest, socket: Socket, connected: boolean, failed: (cause: unknown) => void): void {
     const value = this.#value;
     if (!connected || typeof value === "object") this.#letWritesFail = holdWriteErrors(socket);
@@ -64,7 +64,7 @@ export class RequestBody {
       this.form = new SentForm(value, this.#timeoutMs);
       this.form.send(message).catch(failed);
     }
-    // If the request ended within this event, Node would announce its start twice.
+    // In the next tick: if `end` were called within the socket event, Node would announce the request's start twice.
     else if (this.#queued) process.nextTick(() => message.end(value));
   }
 
@@ -114,7 +114,7 @@ export class DecodedResponse extends TransportResponse {
     else this.#decode(chunk, flow, exchange);
   }
 
-  /** Notes that all bytes of the body have arrived. */
+  /** Called when all bytes of the body have arrived. */
   end(exchange: Exchange): void {
     if (this.#decoder) this.#decoder.end();
     else exchange.ended();
@@ -154,7 +154,7 @@ export class DecodedResponse extends TransportResponse {
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
 
-  // Ends the exchange. Node 22 and 24 decode only the first of several zstd frames, so more bytes are an error.
+  // Ends the exchange when its body is decoded. Bytes after the first zstd frame, which Node 22 and 24 ignore, fail it.
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],
@@ -187,7 +187,7 @@ export function cutShort(cause: Error): string {
   return `The response's body was cut short: ${textOf(cause)}`;
 }
 
-/** The source of a response's bytes: a message of node:http, or a dispatcher. */
+/** The source of a response's bytes, which can be paused: a message of node:http, or a dispatcher. */
 export interface Flow {
   pause(): unknown;
   resume(): unknown;

@@ -14,7 +14,7 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // Only parts of the request are kept: an agent may hold a request that waits for a socket, but not its body.
+  // Only these parts of the request are kept, not its body: an agent may hold a request that waits for a socket.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
   readonly #agent: object;
@@ -95,7 +95,7 @@ export class Connecting {
   }
 
   #startTimer(): void {
-    // Node's timers cannot run longer, and a longer timeout is as good as none.
+    // A timeout longer than Node's longest timer (24.8 days) is as good as none.
     if (this.#timer !== undefined || this.#ended || this.#timeoutMs > longestTimerMs) return;
     const { active } = eventLoopUtilization();
     const dueAt = performance.now() + this.#timeoutMs;
@@ -142,10 +142,10 @@ function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, s
   return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
 }
 
-// The sockets that agents open to their proxies, by request, because an agent may serve several clients.
+// For each request, the sockets that its agent opens to a proxy. One map, because clients may share an agent.
 const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 
-/** Notes which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
+/** Records which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
 export function watchTunnels(agent: object, isOwn: boolean): void {
   watchSockets(agent, (request, sockets) => {
     for (const socket of sockets) hearErrors(socket);
@@ -165,8 +165,8 @@ function endTunnel(request: ClientRequest): void {
 }
 
 /**
- * The addresses that a new socket of an agent tries. If a name has several, Node tries one after another. It gives up
- * each but the last after 250 ms (500 on Node 26), however long the connect timeout is.
+ * The addresses that a new socket tries. If a host has several, Node tries one after another, and gives up each but the
+ * last after 250 ms (500 on Node 26), however long the connect timeout is.
  */
 export class Addresses {
   readonly socket: Socket;
@@ -198,7 +198,7 @@ export class Addresses {
   }
 
   /**
-   * Describes how trying each address ended; undefined unless the name has several.
+   * Describes how trying each address ended; undefined unless the host has several addresses.
    * @param error The error of the socket, if all addresses have failed.
    */
   tried(error?: unknown): string | undefined {
@@ -210,7 +210,7 @@ export class Addresses {
   }
 
   /**
-   * Notes that no connection was made. If an address was given up too early, the agent's next sockets give each address
+   * Records that no connection was made. If Node gave an address up early, the agent's next sockets give each address
    * an equal share of the connect timeout.
    * @param late Whether the connect timeout is over
    */
@@ -220,13 +220,13 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /** Notes that the socket is connected. If it connected to the last address, the others need no longer time. */
+  /** Records the connection. If only the last address accepted it, the others get Node's short time again. */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);
   }
 
-  // Undefined if the name has one address. Set from the first attempt on, even if the name was resolved at once.
+  // The addresses tried so far, known from the first one on; undefined if the host has one address.
   get #attempted(): readonly string[] | undefined {
     const { autoSelectFamilyAttemptedAddresses: attempted } = this.socket;
     return attempted?.map((address) => address.slice(0, address.lastIndexOf(":")));

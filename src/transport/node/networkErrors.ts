@@ -6,7 +6,7 @@ import { memberOf, textFor } from "../../values.js";
 import { networkCode, type TransportFailure } from "../exchange.js";
 
 /**
- * An error's message; never throws. If every address of a name failed, the error has an error for each and no message.
+ * An error's message; never throws. If every address of a host failed, the error has no message, but an error for each.
  */
 export function textOf(error: unknown): string {
   const first = memberOf(memberOf(error, "errors"), "0");
@@ -39,7 +39,7 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]
  */
 export function wordsFor(message: string, error: unknown): string {
   const first = memberOf(memberOf(error, "rawPacket"), "0");
-  // The first byte of a TLS alert (21), with which a TLS server responds to plain text.
+  // 21 is the first byte of a TLS alert, with which a TLS server responds to plain http.
   if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
@@ -54,8 +54,8 @@ export interface EndOfAddress {
 }
 
 /**
- * A sentence that says how trying each address of a name ended.
- * @param count The number of addresses of the name
+ * A sentence that says how trying each address of a host ended.
+ * @param count The number of addresses of the host
  * @param ms How long each address but the last was tried at most
  */
 export function addressesTried(ends: readonly EndOfAddress[], count: number, ms?: number): string {
@@ -71,7 +71,7 @@ function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undef
   return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
 }
 
-// If every address of a name failed, there is one error for each. A message names the first at most: this adds all.
+// Adds every failed address of a host to an error's message, which names the first at most.
 function withAddresses(message: string, error: unknown): string {
   const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
   const isTold = message.includes("addresses were tried");
@@ -132,7 +132,7 @@ const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
 
-/** Why no connection was established: an event of the decision table; and what to do if a retry does not help. */
+/** Why no connection was established, as an event of the decision table (policy/decisions.ts), and what to do. */
 export function unconnected(failure: TransportFailure): ReturnType<typeof refusedBy> & Pick<Failure, "hint"> {
   const { reason, status, advice } = failure;
   if (reason === "proxy") return { ...refusedBy(status), hint: advice };
@@ -151,7 +151,7 @@ function refusedBy(status = 0): { event: RetryEvent | undefined; code: StatusCod
   return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
 }
 
-// Codes of Node's fetch and Bun's for connections that were never established, TLS failures included.
+// Error codes of Node's and Bun's fetch for connections that were never established, TLS failures included.
 const neverConnected = new RegExp(
   `^(${certificate}|ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$`,
 );
@@ -163,7 +163,7 @@ const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 export function isBeforeConnection(error: unknown): boolean {
   const code = networkCode(error);
   const cause = memberOf(error, "cause");
-  // If every address of a name failed, the cause holds one error for each.
+  // If every address of a host failed, the cause holds one error for each.
   const first = memberOf(memberOf(cause, "errors"), "0") ?? cause ?? error;
   const syscall = memberOf(first, "syscall");
   return (

@@ -35,7 +35,7 @@ const idleUntil: unique symbol = Symbol("idleUntil");
 /** A socket that an agent keeps between requests. */
 export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
 
-/** Notes that a socket returns to its agent, which may reuse it for `keepMs` milliseconds. */
+/** Records that a socket returns to its agent, which may reuse it for `keepMs` milliseconds. */
 export function markIdle(socket: PooledSocket, keepMs: number): void {
   const now = performance.now();
   socket[idleSince] = now;
@@ -54,7 +54,7 @@ export function idleMsLeft(socket: PooledSocket): number {
 
 // How many milliseconds a request may still be written after its response: a server may never read the rest.
 const longestWriteMs = 1000;
-// With fewer requests in flight than this, a call starts at once, because the server would be idle in the meantime.
+// With fewer requests in flight than this, a call starts at once: a server with so little to do should not wait.
 const fewAtOnce = 4;
 
 /** The sockets to one origin: limits how many calls use them at one time, and how long idle sockets are kept. */
@@ -84,7 +84,7 @@ export class Pool {
     this.advice = options.advice;
     this.isOwn = options.keepAliveMs !== undefined;
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-    // The prefix that agents give to the names of sockets to this origin.
+    // The beginning of the names under which agents keep their sockets to this origin.
     this.#prefix = `${host}:${url.port || (url.protocol === "https:" ? 443 : 80)}:`;
   }
 

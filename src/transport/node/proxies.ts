@@ -108,7 +108,7 @@ export function proxyCredentialsOf(proxy: URL): string[] {
   const together = username && password && `${username}:${password}`;
   const decoded = [together, password, username];
   const bytes = decoded.map((secret) => Buffer.from(secret).toString("latin1"));
-  // The encoded forms differ from the decoded ones outside ASCII.
+  // A Set, because the three forms differ only if the secret has characters that a URL or UTF-8 encodes.
   return [...new Set([...decoded, ...bytes, proxy.password, proxy.username])].filter(
     (secret) => secret !== "",
   );

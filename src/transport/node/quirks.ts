@@ -152,7 +152,7 @@ export function onAddressFound(socket: Socket, found: (address: string) => void)
 }
 
 /**
- * A response's headers. They are not Node's own object of them: of a repeated Retry-After it keeps the first, and it
+ * A response's headers, from Node's raw list. Node's own `headers` keeps only the first of a repeated Retry-After, and
  * takes a member of Object.prototype for an earlier header of that name.
  */
 export function headersOf(message: http.IncomingMessage): Readonly<Record<string, string>> {
@@ -237,7 +237,7 @@ export function mockFor(url: URL): DispatcherLike | undefined {
   return mock && !isLoopback(url.hostname) ? mock : undefined;
 }
 
-// Called before each request, so it starts with `in`, which is cheap.
+// Returns a dispatcher that is an active MockAgent. Called before each request, so it starts with `in`, which is cheap.
 function mockIn(dispatcher: unknown): DispatcherLike | undefined {
   if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
     return undefined;

@@ -116,7 +116,7 @@ function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchan
   return new DispatcherExchange(dispatcher, request);
 }
 
-// The proxy's URL is never in the error: it may hold a password.
+// Checks `agent` and `proxy`. The error never shows the proxy's URL, which may hold a password.
 function checkOptions({ agent, proxy }: TransportOptions): void {
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
     throw invalid("agent must be an agent of node:http or node:https.");
@@ -137,7 +137,7 @@ async function loadProxyAgent(): Promise<void> {
 // The pools that clients with the same options share, by origin and options. A pool is kept while something is open.
 const pools = new Map<string, Pool>();
 
-/** A pool, and how many open clients use it: of one client and those made from it with `withOptions`. */
+/** A pool, and how many open clients of one family use it: a client and those made from it with `withOptions`. */
 interface SharedPool {
   readonly pool: Pool;
   clients: number;
@@ -262,7 +262,7 @@ function agentFor(
   return { agent, protocol, tunnels };
 }
 
-// Advice about a variable that names a proxy: other programs may reach the address only through that proxy.
+// Advice if a variable names a proxy, which this client does not use: the address may be reachable only through it.
 function unusedProxy(url: URL): string | undefined {
   if (isLoopback(url.hostname)) return undefined;
   const name = proxyVariable(url, process.env);
