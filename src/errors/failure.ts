@@ -25,7 +25,7 @@ export class Failure extends WithoutPrototype implements StatusErrorDetails {
   declare readonly codeSource: CodeSource;
   /** Whether this client chose the code. @default true */
   declare readonly inferred?: boolean;
-  /** Keys of the decision table. Of several, the one that allows the fewest retries counts. @default ["ended"] */
+  /** The rows of policy/decisions.ts that fit. The one that allows the fewest retries counts. @default ["ended"] */
   declare readonly events: readonly RetryEvent[];
   declare readonly httpStatus?: number | undefined;
   declare readonly requestId?: string | undefined;

@@ -22,7 +22,7 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
 
 // This client itself uses FAILED_PRECONDITION only if the source of an upload cannot be read.
 const unreadable = "Call again with a file that can be read and does not change.";
-// The service's message may not name the invalid argument.
+// Advice about an argument that the service rejected: its message may not name the argument.
 const refusedValue = "Compare what was sent with the message and the contract.";
 
 // Advice for HTTP statuses that tell more than the code they map to.
@@ -46,7 +46,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   511: "This network wants you to sign in first.",
 };
 
-// Empty if the advice already tells the reason.
+// Why a failed call was not retried, as a sentence; empty if the advice already tells the reason.
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
   "not-safe": "It was not retried, because running it twice is not safe.",
