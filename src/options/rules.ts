@@ -2,7 +2,7 @@ import { refusal } from "../errors/statusError.js";
 
 /** The rules of a value, in the keywords of JSON Schema that the contract's requests use. */
 export interface Rules {
-  /** Any value unless given. */
+  /** The type in JSON Schema; any type if absent. */
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
@@ -27,9 +27,9 @@ export interface Rules {
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly oneOf?: Variants;
-  /** Fields of which one has to be missing. */
+  /** Fields that may not all be given at once. */
   readonly not?: { readonly required: readonly string[] };
-  /** The most bytes of a file. */
+  /** The largest size of a file, in bytes. */
   readonly "x-max-bytes"?: number;
 }
 
@@ -41,7 +41,7 @@ interface Variants {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A value while it is checked: its name in messages, all its rules, and what checks a part of it. */
+/** A value while it is checked: its name in messages, all its rules, and the function that checks a part of it. */
 export interface Place {
   readonly name: string;
   readonly rules: Rules;
@@ -51,12 +51,12 @@ export interface Place {
 /** Checks one rule of a value whose type is right. @throws StatusError */
 export type RuleCheck = (value: never, limit: never, place: Place) => void;
 
-/** Reads a rule's own value: rules are plain objects, which inherit from a polluted Object.prototype. */
+/** Reads one rule of a value. Own properties only: rules are plain objects, and Object.prototype may be polluted. */
 export function rule<Name extends keyof Rules>(rules: Rules, name: Name): Rules[Name] | undefined {
   return Object.hasOwn(rules, name) ? rules[name] : undefined;
 }
 
-/** Checks each rule that a value has among those of a table. @throws StatusError for the first that it breaks */
+/** Checks a value by each of its rules that is in `checks`. @throws StatusError for the first rule that it breaks */
 export function checkEach(
   checks: Readonly<Record<string, RuleCheck>>,
   value: unknown,
@@ -70,7 +70,7 @@ export function checkEach(
   }
 }
 
-/** `enum`. */
+/** Checks the rule `enum`: the value must be one of a list. */
 export function enumeration(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
   if (!values.includes(value)) throw invalidValue(`${name} must be one of ${values.join(", ")}.`);
 }
@@ -134,7 +134,7 @@ export function maxProperties(value: Fields, most: number, { name }: Place): voi
   atMost(fieldsOf(value).length, most, name, "field");
 }
 
-/** The values of a map. That there are no other fields is left to the service, which may be newer. */
+/** Checks the values of fields without rules of their own. Unknown fields pass: the service may be newer than this. */
 export function additionalProperties(
   value: Fields,
   others: boolean | Rules,
@@ -156,7 +156,7 @@ export function oneOf(value: Fields, { propertyName, variants }: Variants, place
   else throw invalidValue(`${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
 }
 
-/** `not` with `required`: not all of the fields at once. */
+/** Checks the rule `not` with `required`: an object may not have all of these fields at once. */
 export function not(value: Fields, { required }: { required: readonly string[] }, { name }: Place): void {
   const given = fieldsOf(value);
   if (required.every((field) => given.includes(field)))
@@ -180,7 +180,7 @@ function amount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-// Equal values have equal texts. An object of a class is equal to itself alone.
+// Turns a value into a text by which equal values are found; an object of a class stays itself, equal to no other.
 function textOf(value: unknown): unknown {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value !== "object" || value === null) return String(value);

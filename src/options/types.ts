@@ -197,7 +197,7 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
   readonly request?: string;
   /** The body of the response, without the key; set with `logBodies`. */
   readonly response?: string;
-  /** The ids, numbers, list lengths and names of the operation. */
+  /** Further fields, which depend on the operation: the ids, numbers, list lengths and names in its request. */
   readonly [field: string]: unknown;
 }
 
