@@ -43,7 +43,7 @@ export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   return { upload };
 }
 
-// A Readable that fails before it is read would otherwise end the process. The upload reports its failure.
+// Listens to errors: a Readable that fails before it is read would end the process. The upload reports the failure.
 function handleErrors(file: unknown): void {
   const on = memberOf(file, "on");
   if (typeof on === "function") on.call(file, "error", () => {});

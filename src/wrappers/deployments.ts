@@ -29,7 +29,7 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
   function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
     return startCall("scaleDeployment", client, () =>
       invoke(client, "scaleDeployment", ownOptions(options), () => {
-        // Other clients take one object here: the message then shows this method's arguments.
+        // Callers used to other clients may pass one object: the message then shows this method's arguments.
         const what =
           typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
         const ids = { deployment_id: checkId(deploymentId, what) };

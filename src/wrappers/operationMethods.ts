@@ -9,7 +9,7 @@ import type {
   ServiceRequest,
 } from "./types.js";
 
-// Few programs make these calls: the module for them is loaded with the first one.
+// Loads the module for `client.request` and for calls by operation with the first such call: few programs make one.
 const late = () => loaded(import("./request.js"));
 
 /** @internal Adds methods to a client by group and name; the group `""` is the client itself. */

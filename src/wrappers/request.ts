@@ -272,7 +272,7 @@ export async function contentOf(
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType is given without a body.");
   }
-  // Recognised by its tag: naming the classes would load fetch on Node, and packages and other realms have their own.
+  // A body is recognised by its tag: naming the classes would load fetch on Node, and other realms have other classes.
   const tag = tagOf(body);
   if (/^(Uint8Array|Blob|File|FormData)$/.test(tag)) return readBytes(body, tag, contentType);
   return jsonOf(body, contentType);
@@ -312,7 +312,7 @@ function jsonOf(
   return { body: writeJson(body, refuseOthers), contentType };
 }
 
-// A stream, a Map or a URLSearchParams would be sent as an empty object.
+// Whether a body can be written as JSON. A stream, a Map or a URLSearchParams would be written as an empty object.
 function isJson(body: unknown): boolean {
   const kind = tagOf(body);
   if (typeof memberOf(body, "toJSON") === "function") return true;

@@ -70,7 +70,7 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   idempotent?: boolean | undefined;
   /** Milliseconds for the whole call: every attempt, wait and body. Greater than 0. @default 30,000 */
   timeoutMs?: number | undefined;
-  /** The most bytes of the response: at least 1. @default 1,048,576 */
+  /** The largest response body to accept, in bytes; at least 1. @default 1,048,576 */
   maxResponseBytes?: number | undefined;
 }
 

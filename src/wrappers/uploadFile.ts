@@ -64,13 +64,13 @@ export async function uploadFile(
   }
 }
 
-// Adds the time that the file takes at the slowest rate to allow for; a file of unknown size counts as the largest.
+// An upload's deadline: the operation's, plus the file's time at the slowest rate. An unknown size counts as the most.
 function defaultTimeoutMs(operation: OperationId, bytes: number): number {
   const { timeoutMs, bytesPerSecond }: OperationRow = operations[operation];
   return bytesPerSecond === undefined ? timeoutMs : timeoutMs + (bytes * 1000) / bytesPerSecond;
 }
 
-/** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Other fields may be any. */
+/** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Checks no other field. */
 export function readDatasetFile(response: object): DatasetFile | Failure {
   return typeof memberOf(response, "id") === "string" ? (response as DatasetFile) : incomplete("id");
 }
@@ -107,7 +107,7 @@ function checkSize({ size }: FileSource, maxFileBytes: number): number | undefin
   });
 }
 
-// The platform's Blobs have a valid type, but a program may override it.
+// Checks a Blob's own type: the platform's Blobs have a valid one, but a program may override it.
 function checkOwnType(type: unknown): string {
   if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
   throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
