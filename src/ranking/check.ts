@@ -83,7 +83,7 @@ export function joinable(
   return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
 
-// Why an entry cannot be joined; undefined when it can. `seen` is 1 for each document that an earlier entry ranks.
+// Why an entry cannot be joined with a document; undefined when it can. `seen` is 1 for each document ranked so far.
 function wrongIn(
   entry: RerankResult,
   position: number,

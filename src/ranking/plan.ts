@@ -205,7 +205,7 @@ export interface Places {
   readonly list?: string;
   readonly documents: number;
   readonly itemOf: (document: number) => number;
-  /** Undefined where items have no parts. */
+  /** The number of a document's part; undefined where items have no parts. */
   readonly partOf: (document: number) => number | undefined;
 }
 

@@ -59,7 +59,7 @@ interface Plan<T> extends PlannedItems<T> {
   readonly options: RerankItemsOptions<T>;
   readonly concurrency: number;
   readonly signal: AbortSignalLike | undefined;
-  /** The most milliseconds for one batch. */
+  /** The deadline of each batch, in milliseconds. */
   readonly eachMs: number;
   readonly endsAt: number;
   readonly untilDeadline: boolean;
@@ -155,7 +155,7 @@ async function rankBatch<T>(
   const call: CallOptions = Object.assign(Object.create(null), options, {
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
-    // A single batch is a call like any other, without a lane.
+    // A single batch is a call like any other. Only several batches share a schedule, whose lane decides about retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
   const { texts, places } = documentsOf(number);

@@ -16,7 +16,7 @@ export interface BatchFailure {
 /** How the batches of a call run. */
 export interface BatchRun {
   readonly batches: number;
-  /** The most batches at once; a batch that waits for a retry counts as three. */
+  /** How many batches may run at once; a batch that waits for a retry counts as three. */
   readonly concurrency: number;
   /** Whether a batch is retried until its deadline. */
   readonly untilDeadline: boolean;
