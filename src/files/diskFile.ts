@@ -99,7 +99,7 @@ function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
 
 function openFailure(path: string, { code, name }: NodeJS.ErrnoException): string {
   if (code === "ENOENT") return `does not exist (looked for in ${quoted(globalThis.process.cwd())})`;
-  // The permissions that Node and Deno grant when a program starts.
+  // Node and Deno grant permissions when a program starts, so the message names the flag.
   if (code === "ERR_ACCESS_DENIED") return `may not be read: start Node with --allow-fs-read=${path}`;
   if (name === "NotCapable") return `may not be read: start Deno with --allow-read=${path}`;
   if (code === "EACCES" || code === "EPERM") return "may not be read by this user";

@@ -35,7 +35,7 @@ export interface FetchForm {
  */
 export class Multipart implements FetchForm {
   /**
-   * The file and the most bytes it may have. `onSent` receives the number of bytes that the network has taken so far;
+   * The file, and its largest size in bytes. `onSent` receives the number of bytes that the network has taken so far;
    * `done` is true when no more follow.
    */
   declare readonly part: {
@@ -208,7 +208,7 @@ async function* slicesOf(stream: ReturnType<Blob["stream"]>): AsyncGenerator<Uin
     for (let at = 0; at < chunk.byteLength; at += sliceBytes) yield chunk.slice(at, at + sliceBytes);
 }
 
-// A stream that reads nothing before its reader asks for bytes: before `fetch` has a connection, nothing is read.
+// Makes a stream that reads nothing before its reader asks for bytes: `fetch` asks once it has a connection.
 function pulledStream(
   pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>,
   cancel: () => void,

@@ -64,7 +64,7 @@ function fromBlob(blob: BlobLike, name: string): FileSource {
     size: blob.size,
     type: blob.type,
     replayable: true,
-    // `new Blob([...])` copies the bytes of the platform's own Blobs only.
+    // Undefined for a package's own Blob class: `new Blob([...])` takes only the bytes of the platform's Blobs.
     blob: isNative(blob) ? () => blob : undefined,
     check: async () => {},
     chunks: () => bytesOf(blob.stream() as Stream),
@@ -217,7 +217,7 @@ function problemOf(stream: Stream): SourceError | undefined {
   return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
 }
 
-// Older streams, and those of other libraries, lack some of these members.
+// Why a Node stream cannot be sent; undefined if it can. Older streams and other libraries' lack some of the members.
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
   const errored = memberOf(stream, "errored");
@@ -271,7 +271,8 @@ async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncG
   }
 }
 
-// A Readable makes a new iterator each time, so the stream is marked as used. Others return the same iterator.
+// Returns a stream's chunks, once. The iterator is marked as used; of a Readable, which makes a new iterator each time,
+// the stream itself.
 function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   if (isReadable(stream)) used.add(stream);
