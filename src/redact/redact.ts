@@ -3,14 +3,14 @@ import { define, memberOf, tagOf, textFor, valueOr } from "../values.js";
 /** One spelling of a key, such as its base64. */
 interface KeyForm {
   readonly chars: string;
-  /** The fewest of its first or last characters that are recognised where a text is cut. */
+  /** Where a text was cut, at least this many of the form's first or last characters count as a part of the key. */
   readonly leastPart: number;
 }
 
-/** A shorter key, or part of a key, could be part of any word. */
+/** A key, or a part of a key, with fewer characters could be part of any word. */
 const leastCharacters = 8;
 
-/** The key as it is written. */
+/** The form of a key that is the key itself. */
 function plainForm(chars: string): KeyForm {
   return { chars, leastPart: leastCharacters };
 }
@@ -58,7 +58,7 @@ function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Spa
   return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
 }
 
-// The parts of an escape sequence that was cut: its beginning and its end.
+// The beginning of an escape sequence whose end was cut off, and the end of one whose beginning was.
 const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
 const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
 // The longest part of an escape, also of one that other escapes were applied to.
@@ -133,7 +133,7 @@ const htmlNames = new Map(
 );
 
 const longestEscape = 18;
-// Replaces an escaped backslash, so that a backslash after it is not taken for its pair.
+// Stands for an escaped backslash while escapes are undone: a backslash after it begins another escape.
 const inner = "\ue000";
 const escapeAtEnd = /(?:(?:%|[\\\ue000]u00)([\da-f]{2})|&(?:#(x?[\da-f]{2,8})|([a-z]{2,16}));)$/i;
 
@@ -231,8 +231,8 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   return Object.fromEntries(left);
 }
 
-// A property's name is no whole value: a character put before it makes the redactor leave a short key in it. Names that
-// are the same without the key are numbered, so that no property is lost.
+// Redacts a property's name. A name is no whole value, so a short key stays in it: the character put before the name
+// tells the redactor. Names that are the same without the key are numbered, so that no property is lost.
 function newName(name: string, redact: Redact, names: Set<string>): string {
   const redacted = redact(`\uffff${name}`).slice(1);
   let free = redacted;
@@ -264,7 +264,7 @@ function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
     // Defined, not assigned: an assignment of `name` fails if a program has frozen Error.prototype.
     if (kept !== undefined) define(copy, { [name]: kept }, true);
   }
-  // The errors of an AggregateError, one per address of a host: no host has more than 16.
+  // The errors of an AggregateError, one for each address of a host; at most 16 are kept.
   const errors = memberOf(cause, "errors");
   if (Array.isArray(errors)) Object.assign(copy, { errors: errors.slice(0, 16).map(shown) });
   copy.stack = (shown(memberOf(cause, "stack")) ?? message) as string;
