@@ -41,7 +41,7 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
-/** Finds nothing: the general check of a value rejects such characters, with a message that names them less exactly. */
+/** Finds no invisible character: the general check of a value rejects it, with a message that is less exact. */
 export function unseenIn(): undefined {}
 
 /** Checks nothing, for the same reason as {@link unseenIn}. */
