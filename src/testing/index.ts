@@ -158,7 +158,7 @@ function rejectWhenAborted(signal: AbortSignal): { rejected: Promise<never>; for
   const rejected = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
   });
-  // The promise may reject when nothing waits for it: that is not an unhandled rejection.
+  // If the promise rejects while nothing waits for it, that must not count as an unhandled rejection.
   rejected.catch(() => {});
   signal.addEventListener("abort", onAbort);
   if (signal.aborted) onAbort();

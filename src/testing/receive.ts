@@ -111,7 +111,7 @@ function typed(text: string, type: string): unknown {
   return isNumber ? Number(text) : text;
 }
 
-/** The refusal of a value that breaks a rule. */
+/** The refusal of a value that breaks a rule; undefined if it breaks none. */
 export function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
   try {
     validate(value, rules, name);
@@ -158,8 +158,8 @@ async function sha256(content: Uint8Array): Promise<string> {
 }
 
 /**
- * Checks what a strict test service rejects although the client does not: the pattern and the listed values of a text that
- * are left to the service, and unknown fields. @throws StatusError
+ * Checks what a strict test service rejects but the client leaves to the service: unknown fields, and texts that do not
+ * match their pattern or are none of their listed values. @throws StatusError
  */
 export function checkStrictly(value: unknown, rules: Rules, name: string): void {
   const { pattern: source, enum: values, items, additionalProperties: others } = rules;

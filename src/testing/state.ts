@@ -99,7 +99,7 @@ export class KeptRequests {
     this.#limit = limit;
   }
 
-  /** Adds a request. @param bytes The size of the body, as far as the request keeps it. */
+  /** Adds a request. @param bytes How many bytes of the body the request keeps in memory */
   add(request: TestRequest, bytes: number): void {
     this.list.push(request);
     this.#sizes.push(bytes);
