@@ -35,7 +35,7 @@ export interface Cell {
   readonly expected: Expected;
   /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
   readonly path?: string | undefined;
-  /** What follows the host in the client's base URL. */
+  /** The path that follows the host in the client's base URL. */
   readonly basePath?: string | undefined;
   readonly large?: true | undefined;
   readonly connections?: true | undefined;
@@ -44,7 +44,7 @@ export interface Cell {
 
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
-  // The rows of errors.json use only one operation, one that is not idempotent: a client does not retry it anyway.
+  // The rows of errors.json use one operation only. It is not idempotent, so that no client retries it.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
     // The rows of exchanges.json come first: some of them take long, and a client can work on the others in the
@@ -162,7 +162,8 @@ export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"
 
 export type Step = { readonly answer: CellAnswer } | { readonly network: string };
 
-// One step for each request; the last is for all further requests. `good` replaces the operation's successful response.
+// Returns what the server does at each request: step n is for request n, and the last step also for all later requests.
+// If `good` is given, the server sends it in place of the operation's usual successful response.
 function stepsOf(
   steps: readonly RowStep[],
   asked: OperationData,

@@ -8,8 +8,8 @@ import { holdsKey } from "./serve/rawRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
 /**
- * Differences from what the row expects, each of which fails the row; and notes if the outcome says less but is
- * accepted.
+ * The differences from what the row expects, each of which fails the row; and notes, if an outcome that says less than
+ * the row expects is accepted.
  */
 interface Comparison {
   readonly differences: readonly string[];
@@ -45,8 +45,8 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
   return { differences, notes: weaker ? ["executed: unknown, where a client that sees more says no"] : [] };
 }
 
-// Whether the client rejected the arguments before it sent anything. Rows with `orRefused` allow it: their id cannot be
-// one segment of a path.
+// Whether the client rejected the arguments before it sent anything. Rows with `orRefused` allow that, because their id
+// cannot be one segment of a path.
 function isRefusal({ code, executed }: ReportedOutcome): boolean {
   return code === "INVALID_ARGUMENT" && executed === "no";
 }
@@ -121,7 +121,7 @@ function leaks({ text, keys, outcome }: Posted): readonly string[] {
   return holdsKey(text, keys) || holdsKey(decoded, keys) ? ["the posted outcome contains the key"] : [];
 }
 
-/** The differences in the value. @param text The posted outcome: JSON.parse would lose digits of long integers. */
+/** The differences in the call's value. @param text The posted JSON, as JSON.parse loses digits of long integers. */
 function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
     return [`code: ${JSON.stringify(outcome.code)} instead of the value of a valid response`];
@@ -146,8 +146,8 @@ function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: Reporte
     : [`value: ${differ.map(([name]) => name).join(", ")} not as in the response`];
 }
 
-// The expected value: the response to the last expected request. It is {} if the response has no fields, because a
-// client need not return those.
+// The expected value: the response to the last expected request. It is {} if the operation's response has no fields: a
+// client need not return an empty object.
 function answerDue({ asked, steps, expected }: Cell): object | string {
   const { answer = {} } = asked;
   if (typeof answer !== "string" && Object.keys(answer).length === 0) return {};
@@ -156,7 +156,7 @@ function answerDue({ asked, steps, expected }: Cell): object | string {
   return step && "answer" in step ? `${step.answer.body}` : {};
 }
 
-// The value without the members that are compared only for a client with a capability that this one lacks.
+// Removes members that are not compared: each is compared only for clients with a capability that this client lacks.
 function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: readonly string[]): unknown {
   const left = structuredClone(value);
   for (const [capability, pointers] of Object.entries(comparedFor)) {

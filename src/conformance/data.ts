@@ -11,7 +11,7 @@ export interface RowAnswer {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: unknown;
   readonly text?: string;
-  /** What replaces `{repeat}` in the body or the text: this text, repeated up to this number of bytes. */
+  /** Replaces `{repeat}` in the body or the text: `text`, repeated up to `bytes` bytes. */
   readonly repeat?: { readonly text: string; readonly bytes: number };
   readonly gzip?: true;
   /** Send the response in this coding if the request announces it, otherwise as it is. */
@@ -73,9 +73,9 @@ export interface RowClient {
   readonly connectTimeoutMs?: number;
   readonly abort?: "before" | "received" | "answering" | "waiting";
   readonly calls?: number;
-  /** The calls are made in turn by so many clients, each with a key of its own. */
+  /** The number of clients that make the calls in turn, each with its own key. */
   readonly clients?: number;
-  /** So many calls at the same time; `{n}` in the arguments and the response is the number of the call, from 1. */
+  /** The number of calls made at the same time; `{n}` in a call's arguments and response is its number, from 1. */
   readonly parallel?: number;
   readonly newClientPerCall?: true;
 }
@@ -106,24 +106,24 @@ export interface ErrorRow {
   readonly message: string | null;
 }
 
-/** A text repeated so many times; or a list of so many texts, in which `{n}` is the position in the list, from 0. */
+/** A text repeated `times` times; or a list of `times` texts, in which `{n}` is the position in the list, from 0. */
 export type Repeat = { readonly times: number } & ({ readonly text: string } | { readonly items: string });
 
 /** The arguments, the responses and the expected outcome of one operation in a row of exchanges.json. */
 export interface RowExchange {
   /** Arguments that replace those of the same name in operations.json. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** By JSON pointer, arguments that are written as a repeat of a piece. */
+  /** The arguments that are a repeated piece, by JSON pointer. */
   readonly repeats?: Readonly<Record<string, Repeat>>;
   /** The expected path, byte by byte. */
   readonly path?: string;
-  /** The successful response; without a status, what differs from the one of operations.json. */
+  /** The successful response; without a status, only its differences from that of operations.json. */
   readonly answer?: Partial<RowAnswer>;
-  /** The steps that the requests meet. @default the successful response */
+  /** What the server does with the requests, in turn. @default it sends the successful response */
   readonly sequence?: readonly RowStep[];
   /** The expected outcome. @default one request, and the value of the successful response */
   readonly expected?: Partial<RowExpected>;
-  /** By capability: JSON pointers to the members of the response that are compared only if the client has it. */
+  /** For each capability, JSON pointers to members of the response that are compared only if the client has it. */
   readonly comparedFor?: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -27,7 +27,7 @@ interface RunOptions {
 
 interface RunResult {
   readonly results: readonly RowResult[];
-  /** Why the run ended before all rows were done; undefined if they were. */
+  /** Why the run ended before all rows were done; undefined if all were done. */
   readonly cut: string | undefined;
 }
 

@@ -97,7 +97,7 @@ async function take({ cells, running, results }: Rows, text: string): Promise<Ro
   const row = running.get(outcome.id);
   if (row === undefined) throw new BadOutcome(unknown(outcome.id, cells, results));
   const took = performance.now() - row.givenMs;
-  // The row stays under way until what an aborted call leaves behind is known.
+  // The row is not finished before it is known whether an aborted call left a connection or a request behind.
   const late = await row.served.leftBehind();
   const result = resultOf(row, outcome, { text, took, late });
   if (running.delete(outcome.id)) results.push(result);

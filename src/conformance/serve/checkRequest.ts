@@ -67,7 +67,7 @@ function keyProblems({ url, rawHeaders, body }: ReadRequest, { due, all }: Keys)
       .filter(([name, value]) => name !== "authorization" && holds(value))
       .map(([name]) => `the header ${name} carries the key`),
     ...(holds(url) ? ["the address carries the key"] : []),
-    // The key stands nowhere in a large file: its rows fill it with a short piece.
+    // A large file is not searched for the key: rows fill such a file with one short piece, repeated.
     ...(body.length < mostTextBytes && holds(body.toString("latin1")) ? ["the body carries the key"] : []),
   ];
 }

@@ -3,7 +3,7 @@ import type { Cell } from "../cells.js";
 
 /**
  * The calls of a cell (a conformance row for one operation) that are made at the same time, each as a cell: `{n}` in its
- * texts is the number of the call, from 1. A cell whose calls are made one after another is its own only one.
+ * texts is the number of the call, from 1. If calls are made one after another, the only one is the cell itself.
  */
 export function callsIn(cell: Cell): readonly Cell[] {
   const { parallel } = cell.client;
@@ -21,7 +21,7 @@ function numbered<T>(value: T, number: string): T {
 
 const longestHoldMs = 500;
 
-/** Returns a promise that is kept once so many requests have arrived, or half a second after the first of them. */
+/** Makes a function whose promises resolve at its call number `requests`, or half a second after its first call. */
 export function createGate(requests: number): () => Promise<void> {
   let left = requests;
   let open = (): void => {};

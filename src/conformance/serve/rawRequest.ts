@@ -15,7 +15,7 @@ export function holdsKey(text: string, keys: readonly string[]): boolean {
   );
 }
 
-// The digits that depend on the key alone, if so many bytes stand before it in the group of three.
+// The base64 digits that depend on the key alone, if `offset` bytes of a group of three stand before the key.
 function base64Of(key: string, offset: number): string {
   const digits = Buffer.from("\0".repeat(offset) + key).toString("base64");
   return digits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + key.length) * 8) / 6));

@@ -23,7 +23,7 @@ const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>>
   zstd: (zlib as { readonly zstdCompressSync?: (body: Buffer) => Buffer }).zstdCompressSync,
 };
 
-// A client keeps no cookies: each request is looked at for this one.
+// The cookie that each response sets. A client must not keep it: each request is checked for it.
 const cookie = "conformance=1; Path=/";
 
 /** Sends a response. */
@@ -78,7 +78,7 @@ function inChunks(content: Buffer): Buffer {
  */
 export type Fault = (response: ServerResponse, ended: () => void, blame: (problem: string) => void) => void;
 
-// Where the fault `body-endless` ends: a client that read this much has no limit; spare its machine's memory.
+// Where the fault `body-endless` ends: a client that read this much has no limit, and its machine's memory is spared.
 const mostMegabytes = 200;
 // Where the fault `error-body-endless` says that a client reads too much: the system's buffers hold less.
 const mostErrorMegabytes = 32;

@@ -16,7 +16,7 @@ import { faults, sendAnswer } from "./sendAnswer.js";
 export interface Served {
   readonly address: Address;
   readonly log: RequestLog;
-  /** What an aborted call leaves behind, called once its outcome was posted: an open connection, or a late request. */
+  /** Reports an open connection or a late request of an aborted call. Called once the call's outcome was posted. */
   leftBehind(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     if (network === "tls-closed") socket.destroy();
   });
-  // A client may open a connection after an abort, such as undici does, and keep it: only those with a request count.
+  // A client may open a connection after an abort and keep it, as undici does: only connections with a request count.
   const used = new Set<Socket>();
   server.on("request", ({ socket }: IncomingMessage) => {
     used.add(socket);
@@ -70,7 +70,7 @@ function certificateFor(network: string): Certificate {
   return network === "tls-other-name" ? createCertificate("service.invalid") : createCertificate();
 }
 
-// How long an aborted call may keep its connection, and how long a retry is waited for after its time has come.
+// How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
 const graceMs = 1000;
 
 async function leftBehind(
@@ -150,7 +150,7 @@ function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestLis
   };
 }
 
-// The keys that the nth request may use: those of the client whose turn it is; after a 401 the next one.
+// The keys that the nth request may use: that of the client whose turn it is; after a 401, the client's second key.
 function dueKeysOf(
   { client }: Cell,
   keys: readonly string[],
@@ -165,7 +165,7 @@ function dueKeysOf(
   };
 }
 
-// Finds the call that a request was made for, and takes it from those that are waited for if there are several.
+// Finds the call that a request belongs to. If calls are made at the same time, the call is removed from `waiting`.
 function callOf(
   { request, body }: { readonly request: IncomingMessage; readonly body: Buffer },
   waiting: Cell[],
