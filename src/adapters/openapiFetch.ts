@@ -1,6 +1,6 @@
 /**
- * A client of openapi-fetch that sends through a client of this package, for this contract or any other OpenAPI
- * document.
+ * A client of openapi-fetch that sends through a client of this package, for the service's OpenAPI document or your
+ * own.
  *
  * @module tunerank/openapi-fetch
  */
@@ -39,9 +39,9 @@ const callNames: OptionTable<OpenapiCallOptions> = {
 };
 
 /**
- * Creates a complete client of openapi-fetch that sends through a client of this package: with its key, connections,
- * deadlines, retries and errors. The types are those of this contract, or of your own OpenAPI document, as
- * openapi-typescript generates them.
+ * Creates a complete client of openapi-fetch that sends through `client`, and so uses its key, connections, deadlines,
+ * retries and errors. The types come from the service's OpenAPI document, or from your own document if you pass the
+ * `paths` that openapi-typescript generated from it.
  *
  * An error response becomes the call's `error`, a StatusError whose `body` has the type in the document. All other
  * failures are thrown, as StatusErrors too: a failed connection, a deadline, an abort, a response that is not JSON as

@@ -11,7 +11,7 @@ export const placeholder = "https://service.invalid";
 export interface LibraryCall {
   /** The Response that openapi-fetch received. */
   answered: Response | undefined;
-  /** The error that the response stands for; undefined if it is not an error. */
+  /** The StatusError of an error response; undefined for any other response. */
   failed: StatusError | undefined;
 }
 

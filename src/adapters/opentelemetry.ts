@@ -85,7 +85,7 @@ export interface MeterLike {
 export interface TraceCallsOptions {
   /**
    * Make a span of each attempt as well. Set it to false where OpenTelemetry's http instrumentation makes one of its own:
-   * it also sends `traceparent`, which this does not.
+   * it also sends `traceparent`, which this package does not.
    * @default true
    */
   attempts?: boolean | undefined;
@@ -104,9 +104,9 @@ export interface TraceCallsOptions {
  * conventions where there are any, else they begin with `tunerank.`. No span and no metric holds a key, a body, a URL's
  * query or a text of the service: a failure's message is its code.
  *
- * @param api The package `@opentelemetry/api` of yours, 1.9 or newer.
+ * @param api Your package `@opentelemetry/api`, 1.9 or newer.
  * @param options Whether attempts have spans of their own, who the provider is, and a meter.
- * @returns a function that ends it.
+ * @returns A function that ends the tracing.
  * @throws StatusError `INVALID_ARGUMENT` when an option cannot be used.
  * @example
  * import * as api from "@opentelemetry/api";
@@ -179,7 +179,7 @@ function callSpans(provider: string): SpanRules<CallTrace> {
     ended: ({ attempts, batches, error, model, usage }) => ({
       "tunerank.attempts": attempts?.length,
       "gen_ai.response.model": usage && model,
-      // Not for a call with batches, whose own spans have their tokens: a sum over all spans counts each token once.
+      // Absent for a call with batches, which have their own spans: a sum over all spans then counts each token once.
       "gen_ai.usage.input_tokens": batches === undefined ? numberOf(usage?.prompt_tokens) : undefined,
       "tunerank.usage.total_tokens": numberOf(usage?.total_tokens),
       "error.type": codeOf(error),
@@ -206,13 +206,13 @@ const attemptSpans: SpanRules<AttemptTrace> = {
   failure: ({ code }) => code,
 };
 
-// Not the error's message, which may quote what people sent. `_OTHER` is the conventions' word for an error without code.
+// An error's code, not its message, which may quote what people sent. `_OTHER` is the conventions' word for no code.
 function codeOf(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   return isStatusError(error) ? error.code : "_OTHER";
 }
 
-// The service's usage may be of any type.
+// A number in the service's `usage`, which is not checked and may have values of any type.
 function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
@@ -242,7 +242,7 @@ function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
     advice: { explicitBucketBoundaries: tokensBounds },
   });
   return (known, seconds) => {
-    // The batches of a call are measured themselves.
+    // A call with batches is not measured, because each batch is.
     if (known["gen_ai.operation.name"] === undefined || known["tunerank.batches"] !== undefined) return;
     const about = defined(Object.fromEntries(measured.map((name) => [name, known[name]])));
     duration.record(seconds, about);
@@ -298,7 +298,8 @@ function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: 
   };
 }
 
-// The channel runs a call within its stores: this one makes OpenTelemetry's context the active one, by stable API alone.
+// A store that the tracing channel runs each call in. It makes the span's context OpenTelemetry's active one, and uses
+// only the stable API.
 class ContextStore extends AsyncLocalStorage<unknown> {
   readonly #api: OpenTelemetryApi;
 

@@ -48,7 +48,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   const of = left.size;
   const summary = { ranked: 0, failed: 0 };
   const count = (rows: readonly ChunkResult[]): void => {
-    // Two workers may have written the same row, if one was cut off from Temporal: it counts once.
+    // Two workers may have written the same row, if one was cut off from Temporal: such a row counts once.
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };

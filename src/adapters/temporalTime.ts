@@ -90,7 +90,10 @@ export class ActivityTime {
     return this.#during(name, work, lastWriteMs, "unknown");
   }
 
-  /** Runs the whole call, writes included. @param executed What a timeout failure reports as `executed` */
+  /**
+   * Runs the whole call, with the writes of its results.
+   * @param executed The `executed` of the error after a timeout
+   */
   call<T>(work: () => T | PromiseLike<T>, executed: () => Executed): Promise<T> {
     return this.#during("The call", work, lastCallMs, executed);
   }

@@ -16,7 +16,7 @@ export interface CallFailure {
   readonly message: string;
   /** Whether the operation ran: check this before you retry a call that changes state. */
   readonly executed: Executed;
-  /** The evidence for `executed`. */
+  /** Why `executed` has its value. */
   readonly executedBecause: ExecutedBecause;
   /** The id of the operation in the contract; absent if the call named no operation. */
   readonly operation?: OperationName;
