@@ -22,7 +22,7 @@ export async function run({ args, options, terminal, signal }: Context<CheckOpti
     const { isRead, ...report } = await checkFile(file, signal);
     const ok = isValid(report) && !(options.strict && report.warnings.length > 0);
     isGood &&= ok;
-    // What cannot be found may be a key in a file's place.
+    // An argument that names no file is not shown: it may be an API key in the wrong place.
     const name = isRead || existsSync(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
     if (terminal.json) told.push({ file: name, ok, ...report });
     else show(name, report, terminal);

@@ -58,7 +58,7 @@ export async function main(args: readonly string[], leaseMs: number = 30_000): P
     return exitCodes.success;
   } catch (error) {
     const [name = ""] = ordered;
-    // This module loads the client, which help and completion do without, so it is imported only here.
+    // reportFailure.js loads the client, which help and completion do without, so it is imported only here.
     const { reportFailure } = await import("./reportFailure.js");
     const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
     return exitCode === exitCodes.interrupted ? interrupted : exitCode;

@@ -12,7 +12,10 @@ export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" |
   upload: "uploadDatasetFile",
 };
 
-/** Names in a sentence: "a, b and c". Intl.ListFormat gives the same text, but loading its data took a quarter of every start. */
+/**
+ * Joins names for a sentence: "a, b and c". Intl.ListFormat gives the same text, but loading its data took a quarter of
+ * every start.
+ */
 export function listed(names: readonly string[]): string {
   return names.join(", ").replace(/, ([^,]*)$/, " and $1");
 }
@@ -176,7 +179,7 @@ function addFiles(command: Command): Command {
     );
 }
 
-// How a line of the input is read.
+// Adds the options that say how a line of the input is read.
 function addFields(command: Command): Command {
   return command
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")

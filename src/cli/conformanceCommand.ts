@@ -14,7 +14,7 @@ interface ConformanceOptions {
   readonly list?: boolean;
   readonly badge?: string;
   readonly junit?: string;
-  /** In seconds. */
+  /** After how many seconds without a request the run ends. */
   readonly timeout?: number;
 }
 

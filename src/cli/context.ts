@@ -19,7 +19,7 @@ export interface Context<Options = unknown> {
 /** What a command does with `--dry-run`: its client sends nothing. */
 export interface DryRun {
   readonly fetch: NonNullable<ClientOptions["fetch"]>;
-  /** Adds what only the command knows. @param facts For programs @param lines The same for people */
+  /** Adds facts that only the command knows to what is printed. @param facts For programs @param lines For people */
   tell(facts: object, lines: readonly string[]): void;
 }
 
@@ -30,7 +30,7 @@ export interface ServiceOptions {
   readonly account?: string;
   readonly envFile?: string;
   readonly debug?: boolean;
-  /** In seconds. */
+  /** The deadline of a call, in seconds. */
   readonly timeout?: number;
   readonly maxRetries?: number;
   readonly allowInsecureHttp?: boolean;
@@ -57,7 +57,10 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
   return new UsageError(`${name} cannot be read: ${reason}.${more}`);
 }
 
-/** An argument or option with the file that it names. A file's name that has the API key in it is left out: it may be the key, given in a file's place. */
+/**
+ * An argument or option, with the name of its file. A name with the API key in it is left out: it may be the key, given
+ * in place of a file.
+ */
 export function namingFile(name: string, file: string): string {
   const key = process.env.TUNERANK_API_KEY;
   return file === "-" || (key && file.includes(key)) ? name : `${name} "${file}"`;
@@ -108,7 +111,7 @@ export function refuseOptions<Name extends string>(
   if (option !== undefined) throw new UsageError(`--${option} ${why}`);
 }
 
-/** The end of a run before all is done. */
+/** Thrown when a run ends before all its requests or files are done. */
 export class RunEnded extends Error {
   readonly exitCode: number;
   /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
@@ -129,7 +132,7 @@ export interface DoneSoFar {
   readonly done: number;
   /** How many requests or files there are; undefined if that is not known. */
   readonly of: number | undefined;
-  /** Such as `3 of 5 done; the same command continues.` */
+  /** The progress as text, such as `3 of 5 done; the same command continues.` */
   readonly text: string;
 }
 

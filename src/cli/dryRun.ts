@@ -8,7 +8,7 @@ interface PlannedRequests {
   readonly method: string;
   readonly url: string;
   requests: number;
-  /** Of all bodies. */
+  /** The bytes of all bodies together. */
   bytes: number;
   documents?: number;
   estimatedTokens?: number;
@@ -33,7 +33,7 @@ class Plan implements DryRun {
     this.#lines = lines;
   }
 
-  /** Notes a request, and makes up a response that every operation accepts. */
+  /** Records a request, and makes up a response that every operation accepts. */
   readonly fetch = async (url: string, init: unknown): Promise<Response> => {
     const { method, headers, body } = init as FetchInit;
     const text = typeof body === "string" ? body : undefined;
@@ -81,13 +81,13 @@ function lineOf({ method, url, requests, bytes, documents, estimatedTokens }: Pl
 async function sizeOf(body: FetchInit["body"]): Promise<number> {
   if (body === undefined) return 0;
   if (typeof body === "string") return Buffer.byteLength(body);
-  // A file is read to its end, as an upload would: one that cannot be read is told.
+  // A file is read to its end, as an upload reads it, so that a file that cannot be read is reported.
   let size = 0;
   for await (const chunk of body instanceof Blob ? body.stream() : body) size += chunk.byteLength;
   return size;
 }
 
-// A check of the response says nothing about what there is to send; nothing is asked.
+// Options of every dry run: it asks no questions (`--yes`), and does not check the made-up response (`--verify`).
 const without = { yes: true, verify: undefined };
 
 /** Runs a command, and prints what it would have sent. @throws Reported with the exit code for invalid lines or files */

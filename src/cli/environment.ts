@@ -14,12 +14,12 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["CI, TERM=dumb", "Progress is written in lines, not drawn, and nothing is asked."],
 ];
 
-/** Whether a variable that only has to be there, such as CI, says yes. */
+/** Whether a variable such as CI is set, to any value but `0` and `false`. */
 export function isSet(name: string): boolean {
   return !["", "0", "false"].includes(process.env[name] ?? "");
 }
 
-/** Whether text for a stream is coloured. As in Node, FORCE_COLOR goes before NO_COLOR; an empty one counts as not set. */
+/** Whether text for a stream is coloured. As in Node, FORCE_COLOR outranks NO_COLOR. An empty variable is not set. */
 export function hasColors(stream: NodeJS.WriteStream): boolean {
   const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
   if (FORCE_COLOR) return isSet("FORCE_COLOR");

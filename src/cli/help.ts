@@ -7,7 +7,7 @@ import type { Terminal } from "./terminal.js";
 
 const widest = 100;
 
-// Markdown files that the package brings along.
+// The folder of the guides in the installed package, as Markdown.
 const guides = fileURLToPath(new URL("../docs/", import.meta.url));
 
 /** Configures the help of a program, and makes Commander throw instead of ending the process. */

@@ -61,7 +61,7 @@ function addRerank(program: Command): Command {
   return addBulkOptions(addBatchOptions(command));
 }
 
-// How the documents are sent in several requests.
+// Adds the options for sending the documents in several requests.
 function addBatchOptions(command: Command): Command {
   return command
     .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))

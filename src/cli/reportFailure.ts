@@ -33,7 +33,7 @@ function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefi
   const { message: why, error, progress, exitCode } = ended;
   const said = error && inWords(error, command);
   if (terminal.json) {
-    // What is left undone is in the input: here its requests would be listed.
+    // Leaves out `notDone`, which lists every request that is left: they are in the input anyway.
     const { notDone: _, ...fields } = error?.toJSON() ?? {};
     const message = said ? wholeOf(said).message : `${why}.`;
     terminal.note(jsonLine({ error: { ...fields, message, progress } }));

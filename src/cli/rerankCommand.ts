@@ -12,7 +12,7 @@ import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./term
 import { withClient } from "./withClient.js";
 
 interface DocumentLine {
-  /** Counted from 1. */
+  /** The line's number, counted from 1. */
   readonly line: number;
   readonly text: string;
   /** The whole content of the line: its text, or its JSON object with `--field`. */

@@ -59,7 +59,7 @@ export async function scale(context: Context<{ readonly yes?: boolean }>): Promi
   await withClient(context, "scaleDeployment", async (client) => {
     if (replicaCount === 0) await askBeforeZero(deployment, context);
     await client.deployments.scale(deployment, replicaCount, { signal });
-    // With --quiet, the exit code says it.
+    // With --quiet, only the exit code says that the service accepted the number.
     if (terminal.quiet && !terminal.json) return;
     const s = replicaCount === 1 ? "" : "s";
     terminal.result(
@@ -69,7 +69,7 @@ export async function scale(context: Context<{ readonly yes?: boolean }>): Promi
   });
 }
 
-// Asks whether a deployment is to stop serving, where a person is there to answer; a script goes on.
+// Asks a person at a terminal whether a deployment should stop serving. A script is not asked.
 async function askBeforeZero(
   deployment: string,
   { options, terminal, signal }: Context<{ readonly yes?: boolean }>,
@@ -99,7 +99,7 @@ export async function resume(context: Context): Promise<void> {
   });
 }
 
-// The service may send values of other types than the contract promises.
+// A job as one line of text. The service may send values of other types than the contract promises.
 function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
   const percent = jobProgress?.percent;
   const progress = typeof percent === "number" ? `, ${percent} % done` : "";

@@ -33,7 +33,7 @@ export function createTerminal({
   color,
 }: Record<"json" | "quiet" | "color", boolean>): Terminal {
   const { stdout, stderr } = process;
-  // An empty NO_COLOR counts as set in styleText's own check.
+  // Checks colours itself, because styleText's own check takes an empty NO_COLOR for set.
   const styler = (stream: NodeJS.WriteStream) => {
     const isColored = color && hasColors(stream);
     return (style: Style, text: string) =>
@@ -178,7 +178,7 @@ export function jsonLine(value: unknown): string {
 
 const longestQuoted = 100;
 
-/** Quotes text from another program's file in a message: escaped as in JSON, but for backslashes, and cut to 100 characters. */
+/** Quotes text from a user's file in a message: escaped as in JSON, except backslashes, and cut to 100 characters. */
 export function named(text: string): string {
   return clip(jsonLine(text).slice(1, -1).replaceAll("\\\\", "\\"), longestQuoted);
 }

@@ -14,7 +14,7 @@ export async function withClient(
   maxConnections?: number,
 ): Promise<void> {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
-  // In a dry run without a key, any text takes its place.
+  // A dry run needs no key: any text can take its place.
   const needsKey = !dryRun || options.apiKeyFile !== undefined || !!process.env.TUNERANK_API_KEY;
   refuseMissing([
     ["TUNERANK_BASE_URL", "--base-url URL", options.baseUrl],
@@ -43,7 +43,7 @@ export async function withClient(
 
 type Needed = readonly [variable: string, option: string, given: string | undefined];
 
-// Checked here because the client's message would name its own options, which the command line does not have.
+// Rejects missing values here, because the client's message would name options that the command line does not have.
 function refuseMissing(needed: readonly Needed[]): void {
   const missing = needed.filter(([variable, , given]) => given === undefined && !process.env[variable]);
   if (missing.length === 0) return;

@@ -37,7 +37,7 @@ export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGen
   yield* held ?? [];
 }
 
-/** Why the client would refuse a request; undefined if it is valid. */
+/** Why the client would reject a request; undefined if it is valid. */
 export function faultOf({ body }: BulkRequest): string | undefined {
   try {
     validate(body, requests.rerankDocuments.body, "body");

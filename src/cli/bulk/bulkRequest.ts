@@ -50,7 +50,7 @@ export class BulkRequest {
     return this.#fields;
   }
 
-  /** The request fields that the command line gives, but for which this line has another value, which is used. */
+  /** The request fields that the command line sets, but this line overrides with another value. */
   get ownInstead(): readonly string[] {
     const { given, defaults } = this.#reading;
     return given.filter((name) => {
@@ -59,7 +59,7 @@ export class BulkRequest {
     });
   }
 
-  /** Likely typos: fields, not sent, with names close to a request field that the line lacks. */
+  /** Names of fields that are not sent and are probably typos: each is close to a request field that the line lacks. */
   get nearNames(): readonly string[] {
     return Object.keys(this.#fields).filter((name) => {
       const meant = nearField(name);
@@ -78,7 +78,10 @@ export class BulkRequest {
     return jsonOf(this.body) ?? `only ${this.key}`;
   }
 
-  /** A hash of the id, the request body, the documents' ids and how documents are split. It is computed on first use, because it is the most costly step. */
+  /**
+   * A hash of the id, the request body, the documents' ids and how documents are split. It is computed on first use,
+   * because it is the most costly step.
+   */
   get fingerprint(): string {
     this.#fingerprint ??= fingerprintOf([
       ...[this.key, jsonOf(this.body) ?? "nested too deeply"],
@@ -99,7 +102,7 @@ export interface InputFormat extends DocumentsFormat {
   readonly given: readonly string[];
   /** Fields that are ignored in every line (`--ignore-fields`). */
   readonly ignored: ReadonlySet<string>;
-  /** The most characters of a document that is not cut into parts (`--split`). */
+  /** Documents with more characters than this are cut into parts (`--split`). */
   readonly split?: number | undefined;
   /** The shard whose lines this run reads; undefined: all lines. */
   readonly shard: Shard | undefined;
@@ -120,7 +123,8 @@ export function nearField(name: string): string | undefined {
     : otherFields.find((field) => isNear(letters, lettersOf(field)));
 }
 
-// The lengths first: this is asked of each field of each line.
+// Whether two names differ by one edit. Compares the lengths first, which is cheap: it runs for each field of each
+// line.
 function isNear(given: string, known: string): boolean {
   return Math.abs(given.length - known.length) <= 1 && editsBetween(given, known) === 1;
 }
@@ -182,14 +186,15 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   return body as unknown as RerankRequest;
 }
 
-// Null means that a field is not given: a table exported as JSON has null for each missing value.
+// The line's own value of a request field. Null counts as missing: a table exported as JSON has null for missing
+// values.
 function ownOf(fields: RequestFields, name: string, reading: InputFormat): unknown {
   return isNamed(name, reading) || reading.ignored.has(name)
     ? undefined
     : (ownField(fields, name) ?? undefined);
 }
 
-// Whether the command line says what a field is.
+// Whether the command line names a field as the id, the query or the documents.
 function isNamed(name: string, reading: InputFormat): boolean {
   return name === reading.idField || name === reading.queryField || isDocumentsField(name, reading);
 }

@@ -56,8 +56,8 @@ export class Report {
   }
 
   /**
-   * Notes that lines have a field of their own, which is used instead of an option.
-   * @param lines How many lines, or the first of them
+   * Prints that lines have their own value of a field, which is used instead of the command line's option.
+   * @param lines How many lines, or the number of the first such line
    */
   overruled(field: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
@@ -69,8 +69,8 @@ export class Report {
   }
 
   /**
-   * Notes that lines have a field that is not sent, and which field it may mean.
-   * @param lines How many lines, or the first of them
+   * Prints that lines have a field that is not sent, and which request field it may mean.
+   * @param lines How many lines, or the number of the first such line
    */
   nearlySent(name: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
@@ -91,7 +91,7 @@ export class Report {
     return row;
   }
 
-  /** Notes how many requests earlier runs paid for without a usable result. */
+  /** Prints how many requests earlier runs paid for without a usable result. */
   paidBefore(): void {
     const count = this.counts.paidBefore;
     const were = count === 1 ? "request was" : "requests were";
@@ -101,7 +101,7 @@ export class Report {
       );
   }
 
-  /** Records how long the service asks to wait, and notes once if this machine can open no more files and sockets. */
+  /** Records how long the service asks to wait, and prints once if this machine can open no more files and sockets. */
   attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
@@ -151,7 +151,7 @@ const whereAll = {
   nowhere: "with --errors FILE, all of them are in that file",
 } as const;
 
-/** Prints the result of a run. @param kept Where all of its errors can be read */
+/** Prints the result of a run. @param kept Where all errors of the run can be read */
 export function printSummary(
   terminal: Terminal,
   { counts, figures }: Report,
@@ -223,14 +223,14 @@ function addRanking(
   { counts }: Report,
 ): void {
   const { data } = response as RerankResponse;
-  // The ranking names documents by their positions only: their ids stand in its order.
+  // A ranking names documents only by their positions. `document_ids` has their ids, in the order of the ranking.
   const ids = documentIds && { document_ids: data.map(({ index }) => documentIds[index]) };
   output.add({ id, fingerprint, ...ids, response, ...(rejected === undefined ? {} : { rejected }) });
   counts.ranked += 1;
   if (rejected !== undefined) counts.partly += 1;
 }
 
-/** Writes the row of a request that asks what another one asked, whose row is `row`. */
+/** Writes the row of a request that asks the same as another request, whose `row` has the ranking. */
 export function addCopy(request: RequestRow, row: Row, files: OutputFiles, report: Report): void {
   addRanking(request, row, files, report);
   report.counts.copied += 1;
@@ -273,9 +273,9 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
 }
 
 /**
- * Whether an error means that the request itself is invalid, and stays invalid. Any other failed request runs again on
- * the next start, unless it was paid for: its error is transient, or is not its fault, such as an account's state or a
- * web page in place of a response.
+ * Whether an error means that the request itself is invalid, and stays invalid. Any other error is transient, or is not
+ * the request's fault, such as an account's state or a web page in place of a response: then the request runs again on
+ * the next start, unless it was paid for.
  */
 function saysWrong({ code, codeSource }: StatusError): boolean {
   if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;

@@ -31,7 +31,7 @@ export interface BulkOptions {
   readonly task?: string;
   readonly topN?: number;
   readonly batchSize?: number;
-  /** The most characters of a document that is not cut into parts. */
+  /** Documents with more characters than this are cut into parts. */
   readonly split?: number;
   readonly concurrency?: number | "auto";
   /** The limit in requests per minute (`--rate`). */
@@ -39,9 +39,9 @@ export interface BulkOptions {
   readonly tokensPerMinute?: number;
   readonly maxRequests?: number;
   readonly maxTokens?: number;
-  /** In seconds. */
+  /** The time for the whole run, in seconds. */
   readonly totalTimeout?: number;
-  /** In seconds; infinite for no limit. */
+  /** The longest pause that the service may ask for, in seconds; infinite for no limit. */
   readonly maxHold?: number;
 }
 
@@ -56,7 +56,7 @@ export interface BulkSettings {
   readonly errors: string | undefined;
   /** Whether requests that ran without a usable result are sent again. */
   readonly resendPaid: boolean;
-  /** Whether one invalid line refuses the whole input. */
+  /** Whether one invalid line is enough to reject the whole input. */
   readonly isStrict: boolean;
   /** Whether requests that ask the same under different ids are sent once. */
   readonly dedupe: boolean;
@@ -108,7 +108,7 @@ export function bulkSettings({ options, args, dryRun }: Context<BulkOptions>): B
   };
 }
 
-// Limits of what a run sends say nothing about what there is to send.
+// A dry run counts all that there is to send, so the limits on what a run sends do not apply.
 const unlimited = {
   rate: undefined,
   maxRequests: undefined,
@@ -121,7 +121,7 @@ type Sending = Pick<
   "batchSize" | "split" | "rate" | "maxRequests" | "maxTokens" | "timeoutMs" | "totalTimeoutMs" | "maxPauseMs"
 >;
 
-// How much is sent, how fast, and for how long.
+// The options that limit how much is sent, how fast, and for how long.
 function sendingOf(options: Context<BulkOptions>["options"]): Sending {
   const { rate: requestsPerMinute, tokensPerMinute, maxHold, timeout } = options;
   if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
@@ -144,7 +144,7 @@ function countOf(count: number | undefined, option: string): number | undefined 
   throw new UsageError(`${option} must be a whole number of at least 1.`);
 }
 
-// The bulk run would reject this value too, but only after its files have been created.
+// Checks --total-timeout. The bulk run would reject an invalid value too, but only after its files have been created.
 function msOf(seconds: number | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   if (seconds <= 0) throw new UsageError("--total-timeout must be greater than 0.");

@@ -3,10 +3,10 @@ import { hash } from "node:crypto";
 import { IdTable } from "../checkpoints/ids.js";
 import type { BulkRequest } from "./bulkRequest.js";
 
-/** What the row of a request has besides its result. */
+/** The fields of a request's row, except its result. */
 export type RequestRow = Pick<BulkRequest, "id" | "fingerprint" | "documentIds" | "line">;
 
-// In place of the offset of a row: the request is in flight, or it has no result that others could have.
+// Stored in place of a row's offset: the request is in flight, or it has no ranking that equal requests could share.
 const inFlight = -1;
 const noResult = -2;
 const mostWaiting = 1000;
@@ -19,19 +19,20 @@ export class EqualRequests {
   readonly #table: IdTable = new IdTable();
   readonly #checks: number[] = [];
   readonly #rows: number[] = [];
-  // The requests in flight with their numbers, and the rows that wait for each.
+  // Requests in flight, with their numbers; those that ask the same as an earlier one; and, by number, those that wait
+  // for an equal request in flight.
   readonly #sent: Map<RequestRow, number> = new Map();
   readonly #repeats: Set<RequestRow> = new Set();
   readonly #waiting: Map<number, RequestRow[]> = new Map();
   #held = 0;
   #onSettled: (() => void) | undefined;
 
-  /** Notes a request that has a row. */
+  /** Records the offset of a request's row. */
   add(request: BulkRequest, offset: number): void {
     this.#rows[this.#numberOf(request)] = offset;
   }
 
-  /** Notes a request that is sent. */
+  /** Records that a request is sent. */
   send(request: BulkRequest): void {
     const before = this.#rows.length;
     const number = this.#numberOf(request);
@@ -40,12 +41,12 @@ export class EqualRequests {
     this.#sent.set(request, number);
   }
 
-  /** Whether an earlier request asked the same as one in flight. */
+  /** Whether a request in flight asks the same as an earlier request. */
   isRepeat(request: RequestRow): boolean {
     return this.#repeats.has(request);
   }
 
-  /** Whether so many requests wait for equal ones that no more are to be read now. */
+  /** Whether 1000 requests wait for equal ones: then no more requests are read. */
   get isFull(): boolean {
     return this.#held >= mostWaiting;
   }
@@ -58,8 +59,8 @@ export class EqualRequests {
   }
 
   /**
-   * What to do with a request of which only one is to be sent: `"send"` it, or nothing, since it `"waits"` for the row of
-   * an equal one in flight; or the offset of the row of an equal one.
+   * What to do with a request, if only one of all equal requests is sent: `"send"` it; or nothing, since it `"waits"`
+   * for an equal request in flight; or copy the row of an equal request, whose offset is returned.
    */
   place(request: BulkRequest): "send" | "waits" | number {
     const number = this.#numberOf(request);
@@ -75,9 +76,9 @@ export class EqualRequests {
   }
 
   /**
-   * Notes the result of a request. Invalid ones were not sent.
-   * @param offset Where its row begins; undefined if it has no ranking
-   * @returns The requests that waited for it
+   * Records the result of a request. Ignores an invalid request, which was not sent.
+   * @param offset Where the request's row begins; undefined if it has no ranking
+   * @returns The equal requests that waited for the result
    */
   settled(request: RequestRow, offset: number | undefined): readonly RequestRow[] {
     const number = this.#sent.get(request);
@@ -92,7 +93,7 @@ export class EqualRequests {
     return waiting;
   }
 
-  // A request that is seen for the first time gets a new number.
+  // The number of what a request asks: equal requests have the same number. It is new if nothing equal was seen before.
   #numberOf({ asked }: BulkRequest): number {
     const digest = hash("sha256", asked, "hex");
     const [high, low, check] = [digest.slice(0, 8), digest.slice(8, 16), digest.slice(16, 28)].map((part) =>

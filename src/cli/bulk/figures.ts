@@ -36,7 +36,7 @@ export interface Counts {
 /** What a run has sent so far. */
 export type SentCounts = Omit<RerankAllCounts, "done">;
 
-/** The figures of a run that its counts lead to. */
+/** What the speed and the progress of a run are computed from. */
 export interface Figures {
   readonly counts: Counts;
   readonly sent: SentCounts;
@@ -49,7 +49,7 @@ export function doneOf({ before, ranked, wrong, paid }: Counts): number {
   return before + ranked + wrong + paid;
 }
 
-/** How many requests this run is through with. */
+/** How many requests this run has finished, failed ones included. */
 export function settled({ ranked, wrong, paid, failed }: Counts): number {
   return ranked + wrong + paid + failed;
 }
@@ -100,7 +100,7 @@ function rateText(perSecond: number): string {
 /**
  * The progress of a run on one line.
  * @param holdEnd Until when the service asks to wait
- * @param room How many columns there are; the facts that matter least are left out if there are fewer than they take
+ * @param room How many columns there are. Facts that do not fit are left out, the least important first
  */
 export function progressText(figures: Figures, holdEnd: number, room: number): string {
   const { counts, sent } = figures;

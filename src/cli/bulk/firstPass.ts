@@ -29,9 +29,9 @@ export interface FirstPassResult {
   readonly done: LineSet;
   /** How many of the lines in `done` are invalid requests. */
   readonly wrong: number;
-  /** How many of them were paid for without a usable result. */
+  /** How many of the lines in `done` were paid for without a usable result. */
   readonly paid: number;
-  /** How many of them were ranked without documents that the service rejected. */
+  /** How many of the lines in `done` were ranked without documents that the service rejected. */
   readonly partly: number;
   /** For each field, how many of the lines to send have a value of their own, used instead of the command line's. */
   readonly ownInstead: ReadonlyMap<string, number>;
@@ -146,7 +146,7 @@ export class DoneRequests {
   readonly #ids: IdTable = new IdTable();
   readonly #offsets: number[] = [];
   readonly #fingerprints: number[] = [];
-  /** The numbers of the rows that hold an error, and of those whose requests were paid for. */
+  /** The numbers of the rows of invalid requests, and of requests that were paid for without a usable result. */
   readonly #wrong: LineSet = new LineSet();
   readonly #paid: LineSet = new LineSet();
   /** The numbers of the rows of requests that were ranked without documents which the service rejected. */
@@ -173,8 +173,9 @@ export class DoneRequests {
   }
 
   /**
-   * How a request ended in an earlier run: `"done"` with a result, `"partly"` with one that lacks documents, `"wrong"` as invalid, `"paid"` without a usable
-   * result, `"no"` if it has no row; `"other"` if the row with its id is of another request.
+   * How a request ended in an earlier run. `"done"`: it has a result. `"partly"`: its result lacks documents.
+   * `"wrong"`: it was invalid. `"paid"`: it was paid for, but has no usable result. `"no"`: it has no row. `"other"`:
+   * the row with its id belongs to another request.
    */
   find(request: BulkRequest): "done" | "partly" | "wrong" | "paid" | "other" | "no" {
     let found: "other" | "no" = "no";
@@ -191,7 +192,7 @@ export class DoneRequests {
     return found;
   }
 
-  /** Where the row of a request begins that has a ranking in the file; undefined if it has none. */
+  /** Where the row with a request's ranking begins in the file; undefined if the file has no ranking of it. */
   rankedAt(request: BulkRequest): number | undefined {
     const number = [...this.#ids.find(request.hash)].find(
       (each) => this.#fingerprints[each] === shortened(request.fingerprint),

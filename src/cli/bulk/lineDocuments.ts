@@ -31,7 +31,10 @@ export function lineDocumentIds(fields: Fields, format: DocumentsFormat): readon
   return all.map((document) => ownField(document, documentIdField) as Id);
 }
 
-/** Why documents do not fit the options. The client rejects a value that is not a list. */
+/**
+ * Why a line's documents do not fit the options. Undefined if they fit, and if they are no list: the client rejects
+ * that.
+ */
 export function documentsProblem(fields: Fields, format: DocumentsFormat): string | undefined {
   if (format.textField === undefined) return undefined;
   const all = foundIn(fields, format);
@@ -57,7 +60,7 @@ function problemOf(
 }
 
 function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsFormat): unknown {
-  // The comma may be part of one field's name.
+  // A name with a comma is the name of one field, if the line has that field.
   if (joinedFields === undefined || Object.hasOwn(fields, documentsField))
     return ownField(fields, documentsField);
   return joinedFields.flatMap((name) => ownField(fields, name) ?? []);

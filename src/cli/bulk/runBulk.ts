@@ -36,7 +36,7 @@ import {
   type WrongRequests,
 } from "./firstPass.js";
 
-// The most requests in flight that the adaptive concurrency may reach, and so the most sockets of the client.
+// How many requests the adaptive concurrency may have in flight, and so how many sockets the client may open.
 const usualConnections = 256;
 
 const none = {
@@ -193,7 +193,7 @@ function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest>
   return new RunEnded(`${reached[limit]} is reached`, exitCodes.limit, progress, error);
 }
 
-// How a run from a file goes on. What was paid for of a line without a row is not lost in silence.
+// Says how a run from a file goes on. It names the requests that were paid for, but whose line has no row yet.
 function nextAfter(
   counts: Counts,
   { limit, batchesLost = 0 }: Partial<RerankAllError<BulkRequest>> = {},
@@ -239,7 +239,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   }
 }
 
-// The row of a request that is done is the row of its equals, too.
+// Records the row of a finished request, which requests that ask the same can copy.
 function noteDone(request: BulkRequest, { checkpoint, equals }: BulkRun): void {
   const offset = checkpoint.rankedAt(request);
   if (offset !== undefined) equals.add(request, offset);
@@ -247,15 +247,15 @@ function noteDone(request: BulkRequest, { checkpoint, equals }: BulkRun): void {
 
 const unknownRow: Row = { id: "", fingerprint: "", response: { data: [] } };
 
-// Whether a request is sent. With --dedupe it is not if an equal one has a row, or is in flight.
+// Whether a request is sent. With --dedupe, it is not sent if an equal request has a row or is in flight.
 async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
   const { equals, settings, checkpoint, files, report } = run;
   if (!settings.dedupe) {
     equals.send(request);
     return true;
   }
-  // The client refuses an invalid request before it is sent. It may be held until more requests have been read, so none
-  // may wait for it.
+  // The client rejects an invalid request without sending it, perhaps only after more requests have been read: no other
+  // request may wait for it.
   if (faultOf(request) !== undefined) return true;
   while (equals.isFull) await equals.oneSettled();
   const place = equals.place(request);
@@ -284,10 +284,11 @@ function addAll(
   return error;
 }
 
-// Each line of a pipe may have other fields: only this many names are noted.
+// Each line of a pipe may have other fields: only this many names are reported.
 const mostTold = 8;
 
-// The lines of a pipe cannot be counted before they are sent, so only the first line with such a field is noted.
+// Reports the first line of a pipe with each field that overrides an option or is probably a typo: a pipe's lines
+// cannot be counted before they are sent.
 function tellOnce(request: BulkRequest, told: Set<string>, report: Report): void {
   const where = { first: request.line };
   for (const name of request.ownInstead) {

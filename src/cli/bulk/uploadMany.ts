@@ -146,13 +146,13 @@ function interruptedAt(outcomes: readonly UploadOutcome[], isContinued: boolean)
   return new RunEnded("Interrupted", exitCodes.interrupted, { done, of: outcomes.length, text });
 }
 
-// Whether a file is to be sent, by what an earlier run left of it.
+// Whether a file is to be sent, judged by the row that an earlier run wrote.
 function isDue(before: Row | undefined, { resendUnknown }: ManyOptions): boolean {
   const state = uploadStateOf(before);
   return state === "not" || (state === "unknown" && resendUnknown === true);
 }
 
-// Every file is checked before the first is sent.
+// Checks every file before the first is sent, and returns the invalid ones.
 async function invalidOf(
   files: readonly PlannedFile[],
   context: Context<ManyOptions>,
@@ -280,7 +280,7 @@ function linesOf(outcomes: readonly UploadOutcome[]): readonly string[] {
 interface PlannedFile {
   /** The file's name, as given on the command line. */
   readonly file: string;
-  /** As the service gets it, without its folder. */
+  /** The file's name as the service gets it, without its folder. */
   readonly sentName: string;
   readonly bytes: number;
   /** The dataset and the file's absolute path, as JSON. */
@@ -292,8 +292,8 @@ interface PlannedFile {
 }
 
 /**
- * What the last row of a file means. The file may be stored (`unknown`) if its upload has no recorded outcome, or
- * failed after it was sent, or if the response has no id, as earlier versions recorded it.
+ * What a file's last row in the checkpoint means. It may be stored (`unknown`) if its upload has no recorded outcome,
+ * or failed after it was sent, or if the response has no id, as earlier versions recorded it.
  */
 function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
   if (row === undefined) return "not";
@@ -337,8 +337,8 @@ async function planUploads(
 }
 
 /**
- * Refuses them, and does not only warn: what a dataset does with a second file of one name is not documented, and a file
- * that was replaced is found by nobody in a log of thousands.
+ * Rejects two files that would be sent under the same name. A warning is not enough: it is not documented what a
+ * dataset does with a second file of the same name, and nobody would find a replaced file in a log of thousands.
  * @throws UsageError
  */
 function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly PlannedFile[]): void {
@@ -346,7 +346,7 @@ function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly Plann
   const first = new Map<string, string>();
   for (const { file, sentName } of planned) {
     const other = first.get(sentName);
-    // Where all of a name was sent by an earlier run, there is nothing left to refuse.
+    // If an earlier run sent all files of a name, none of them is sent now.
     if (other !== undefined && sent.has(sentName))
       throw new UsageError(
         `${other} and ${file} would both arrive as "${sentName}", and the second may replace the first: rename one, or upload it alone with --name. Nothing was sent.`,

@@ -47,7 +47,7 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
   return more > 0 ? `${first}, and ${counted(more, "line")} more.` : `${first}.`;
 }
 
-// A pipe can be read only once, and the upload refuses a file that is too large without reading it.
+// Whether a file is worth checking: a pipe can be read only once, and the upload rejects too large a file unread.
 async function isSendable(file: string): Promise<boolean> {
   const { maxFileBytes } = filePartOf(requestRules("uploadDatasetFile"));
   const found = await stat(file).catch(() => undefined);

@@ -13,7 +13,7 @@ export interface KeyCount {
 interface Counted {
   readonly name: string;
   rows: number;
-  /** The first row without it. */
+  /** The line of the first row without the key. */
   lackedAt: number;
 }
 

@@ -16,7 +16,7 @@ export class Collector {
   #bytes = 0;
 
   constructor() {
-    // Runtimes without V8 have no such flags, and collect by their own rules.
+    // Runtimes without V8 do not have these two flags, and collect garbage by their own rules.
     this.#collect = orUndefined(() => {
       setFlagsFromString("--semi-space-growth-factor=1");
       setFlagsFromString("--expose-gc");

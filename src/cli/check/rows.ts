@@ -7,7 +7,7 @@ import type { Line } from "../input/lines.js";
 import { named } from "../terminal.js";
 import { KeyCounts, mostKeys } from "./keys.js";
 
-/** The most bytes of a line that is checked: a longer line could exceed the memory that a check may take. */
+/** The longest line that is checked, in bytes: a longer line could exceed the memory that a check may take. */
 export const longestChecked: number = 8 * 1024 * 1024;
 /** How many different lines are kept, as hashes, to find duplicates. */
 export const mostCompared = 500_000;
@@ -17,7 +17,7 @@ const shown = 5;
 
 export interface LineFault {
   readonly line: number;
-  /** Counted from 1, in characters. */
+  /** The position in the line, counted from 1, in characters. */
   readonly column: number;
   readonly reason: string;
 }
@@ -46,7 +46,7 @@ class Found implements Finding {
   lines = 0;
   readonly first: LineFault[] = [];
 
-  /** Whether the first five are known, and further lines are only counted. */
+  /** Whether `first` already has all the lines that are shown; further lines are only counted. */
   get isFull(): boolean {
     return this.first.length === shown;
   }

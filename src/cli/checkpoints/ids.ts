@@ -22,10 +22,10 @@ export function digestOf(key: string): IdHash {
  * changes.
  */
 export interface Shard {
-  /** Counted from 0. */
+  /** The shard's number, counted from 0. */
   readonly index: number;
   readonly count: number;
-  /** As given on the command line, such as `1/8`. */
+  /** The shard as the command line gives it, such as `1/8`. */
   readonly name: string;
 }
 
@@ -45,8 +45,8 @@ export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
 const firstCapacity = 1024;
 
 /**
- * A hash table of numbers by the hash of an id. An entry takes 16 bytes and some spare room; a Map with text keys takes
- * more than a hundred.
+ * A hash table from the hashes of ids to numbers, such as those of rows. An entry takes 16 bytes and some spare room;
+ * in a Map with text keys, more than a hundred.
  */
 export class IdTable {
   size = 0;
@@ -55,7 +55,7 @@ export class IdTable {
   // Each slot holds a number plus one; 0 marks an empty slot.
   #numbers: Float64Array = new Float64Array(firstCapacity);
 
-  /** Adds a number for a hash, which may have several. */
+  /** Adds a number under the hash of an id. One hash may have several numbers. */
   add(hash: IdHash, number: number): void {
     if (this.size * 3 >= this.#numbers.length * 2) this.#grow();
     this.#put(hash, number + 1);
@@ -74,7 +74,7 @@ export class IdTable {
     return this.first(hash) !== undefined;
   }
 
-  /** The first number that was added for a hash. A generator would cost each line of a file an object. */
+  /** The first number added under a hash. Not a generator, which would make an object for each line of a file. */
   first({ high, low }: IdHash): number | undefined {
     const mask = this.#numbers.length - 1;
     for (let at = low & mask; ; at = (at + 1) & mask) {

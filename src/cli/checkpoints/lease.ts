@@ -56,8 +56,8 @@ export class Lease {
   }
 
   /**
-   * Records in the .run file that the file was copied, so that no earlier holder can write to it; or, before the copy
-   * is made, that the .torn file gets a copy of what is cut off.
+   * Records a fact in the .run file. `"copied"`: the file was copied, so that no earlier holder can write to it.
+   * `"torn"`: a partly written row is about to be copied to the .torn file and cut off.
    */
   note(what: "copied" | "torn"): void {
     if (what === "torn") this.#state.torn = true;

@@ -118,8 +118,8 @@ function isUploadId(id: unknown): boolean {
   return Array.isArray(parts) && parts.length === 2 && parts.every((part) => typeof part === "string");
 }
 
-// Whether a last line is a partly written row: the beginning of one, or the zero bytes that a disk may leave when it
-// loses power. Complete JSON is none, and anything else belongs to another program.
+// Whether a last line is a partly written row: the beginning of a row, or the zero bytes that a disk may leave when it
+// loses power. Complete JSON is not torn, and any other text belongs to another program.
 function isTorn({ bytes }: Line): boolean {
   const text = bytes?.toString("latin1") ?? "";
   if (parse(bytes) !== undefined) return false;

@@ -135,7 +135,7 @@ export class RowWriter {
     this.#end += bytes.length;
   }
 
-  // Cuts off a row that came to stand in a file which another program changed just before: it may stand behind half a row.
+  // Removes a row that was just added to a file which another program had changed: it may stand behind half a row.
   #takeBack(bytes: Buffer): void {
     this.#end -= bytes.length;
     const at = this.stats().size - bytes.length;

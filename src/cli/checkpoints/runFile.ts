@@ -77,7 +77,7 @@ export function withFile<T>(name: string, flags: string, use: (file: number) => 
 
 /**
  * Parses the text of a .run file; undefined if it is missing or partly written.
- * @param option The option that names the file beside it
+ * @param option The option that names the checkpoint file beside it
  * @throws UsageError if another program, or a newer version, wrote it
  */
 export function stateOf(text: string | undefined, option: string): RunFileState | undefined {

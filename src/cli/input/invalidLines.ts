@@ -11,12 +11,12 @@ const mostTold = 50;
 
 /** Reports what is invalid in an input, on stderr: after 50 reports, the rest is only counted. */
 export class InvalidLines {
-  /** How many lines were left out. */
+  /** How many lines were skipped. */
   count = 0;
   /** How many reports were counted, but not shown. */
   notShown = 0;
   readonly #tell: Terminal["tell"];
-  /** Whether such lines refuse the whole input (`--strict`). */
+  /** Whether an invalid line is enough to reject the whole input (`--strict`). */
   readonly #isStrict: boolean;
   #told = 0;
 
@@ -25,7 +25,7 @@ export class InvalidLines {
     this.#isStrict = isStrict;
   }
 
-  /** Reports a line that is left out. @returns Its row in a file of errors */
+  /** Reports a line that is skipped. @returns Its row in a file of errors */
   add({ line, problem }: BadLine): object {
     this.count += 1;
     const row = { line, error: { code: "INVALID_ARGUMENT", message: problem } };
@@ -33,7 +33,7 @@ export class InvalidLines {
     return row;
   }
 
-  /** Reports anything else that is invalid: as `row` with `--json`, else as text. */
+  /** Reports something invalid: as `row` with `--json`, else as text. */
   report(row: object, text: string): void {
     this.#told += 1;
     if (this.#told <= mostTold) this.#tell(row, text);
@@ -44,7 +44,7 @@ export class InvalidLines {
     this.#tell({ note }, note);
   }
 
-  /** How many lines were left out, as a sentence. */
+  /** How many lines were skipped, as a sentence. */
   get summary(): string {
     const { count, notShown } = this;
     const hidden = notShown > 0 ? ` ${notShown} of them were not shown.` : "";

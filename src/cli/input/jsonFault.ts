@@ -1,9 +1,9 @@
 // Finds why and where a text is not JSON. The words are the same on every runtime, and do not quote the text.
 
 export interface JsonFault {
-  /** Counted from 1. */
+  /** The fault's line, counted from 1. */
   readonly line: number;
-  /** Counted from 1, in characters. */
+  /** The fault's position in its line, counted from 1, in characters. */
   readonly column: number;
   readonly reason: string;
 }
@@ -18,7 +18,7 @@ class Found extends Error {
   }
 }
 
-/** How a text is looked through. */
+/** How a text is scanned for faults. */
 export interface Scanning {
   /** Whether NaN and Infinity are values, as they are for Python. */
   readonly takesNaN?: boolean;
@@ -38,7 +38,7 @@ export function jsonFault(text: string, scanning: Scanning = {}): JsonFault | un
   }
 }
 
-/** How many characters a text has, which may be too long for a list of them. */
+/** How many characters a text has. Counts them one by one, because the text may be too long for a list of them. */
 export function charactersIn(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -50,7 +50,7 @@ const numberLike = /[-+]?[\w.][\w.+-]*/y;
 const number = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/;
 const word = /[-+]?[\p{L}_$][\p{L}\d_$]*/uy;
 const pythonNumber = /^(NaN|-?Infinity)$/;
-// Other readers stop at far less depth, and each level takes memory here.
+// The deepest nesting that is scanned: each level takes memory, and other readers of JSON stop at far less.
 const deepest = 100_000;
 // Words that other languages write where JSON has a value, and what to write instead.
 const strangers: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 export interface Line {
-  /** Counted from 1. */
+  /** The line's number, counted from 1. */
   readonly number: number;
   /** The bytes without the line end; undefined if the line is too long to be read. */
   readonly bytes: Buffer | undefined;
@@ -18,7 +18,7 @@ const longestLine = 64 * 1024 * 1024;
 /**
  * Splits bytes into lines, and yields them as they are read, many at a time. A byte order mark at the beginning is
  * skipped.
- * @param longest The most bytes of a line. A longer line is counted, but its bytes are not kept
+ * @param longest The longest line to keep, in bytes. A longer line is counted, but its bytes are not kept
  */
 export async function* linesOf(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,

@@ -17,7 +17,7 @@ export interface InputRequest {
   readonly allowEmpty: boolean;
 }
 
-// The limit for a pipe, which may never end.
+// How many bytes are read from a pipe, which may never end.
 const mostPipedBytes = 64 * 1024 * 1024;
 // How many bytes are enough to recognize every format; a pipe may deliver further bytes late.
 const headBytes = 8;
@@ -28,7 +28,11 @@ export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buff
   return addAbortSignal(signal, stream) as AsyncIterable<Buffer>;
 }
 
-/** The lines of an input. @param longest The most bytes of a line @throws UsageError if the input is in another format, or empty */
+/**
+ * The lines of an input.
+ * @param longest The longest line to keep, in bytes
+ * @throws UsageError if the input is in another format, or empty
+ */
 export function rowsOf(
   bytes: AsyncIterable<Buffer>,
   request: InputRequest,

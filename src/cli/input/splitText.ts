@@ -9,7 +9,7 @@ export function splitOf(characters: number | undefined): ((text: string) => read
   return (text) => partsOf(text, characters);
 }
 
-// The parts together are the text. Each ends behind a blank, if there is one in its second half.
+// Cuts a text into parts. Each part but the last ends behind a blank, if there is one in the part's second half.
 function partsOf(text: string, most: number): readonly string[] {
   const parts: string[] = [];
   let from = 0;
