@@ -14,7 +14,7 @@ import type { CallSettings, ClientSettings, Log } from "./types.js";
 /**
  * Joins a call's options with its client's.
  * @param own The call's options, copied and checked by `ownProperties`.
- * @param operation If its path names an account, the call's own account is used, else the client's.
+ * @param operation Its path may name an account: that of the call's options, or else the client's.
  * @throws StatusError when the client lacks a setting that the call needs.
  */
 export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
@@ -23,7 +23,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
   const policy = (own as { readonly [attemptPolicy]?: Lane })[attemptPolicy];
   return {
     client,
-    // A bulk run that was given this signal ends its calls itself.
+    // If the call's bulk run was given the same signal, the run itself ends its calls.
     signal: own.signal === policy?.signal ? undefined : own.signal,
     timeoutMs: own.timeoutMs ?? client.timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? client.attemptTimeoutMs,
