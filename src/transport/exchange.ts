@@ -64,7 +64,7 @@ export interface TransportFailure {
   readonly cause?: unknown;
 }
 
-/** Whether a thrown value is a transport's failure. Reads only that one property, since the value may be any object. */
+/** Whether a thrown value is a transport's failure. Looks only for `phase`, since the value may be any object. */
 export function isTransportFailure(thrown: unknown): thrown is TransportFailure {
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
@@ -164,7 +164,7 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once `text` has released the chunks. */
+  /** A copy of the decoded body: a chunk may be part of a larger buffer. Read it before `text` releases the chunks. */
   get bytes(): Uint8Array {
     const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
     let at = 0;

@@ -154,7 +154,7 @@ export class DecodedResponse extends TransportResponse {
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
   }
 
-  // Ends the exchange when its body is decoded. Bytes after the first zstd frame, which Node 22 and 24 ignore, fail it.
+  // Ends the exchange when its body is decoded. It fails if more bytes follow a zstd frame: Node 22 and 24 ignore them.
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],

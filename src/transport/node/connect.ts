@@ -220,7 +220,7 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /** Records the connection. If only the last address accepted it, the others get Node's short time again. */
+  /** Records the connection. If only the last address accepted it, the others get Node's short default time again. */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);
