@@ -35,7 +35,7 @@ export function keyProblem(value: unknown): string | undefined {
   return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
-/** Names an invisible character that a value has at an end, or where `inside` matches; follows the option's name. */
+/** A text to follow the option's name if a value has an invisible character at an end, or one that `inside` matches. */
 export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   if (typeof text !== "string") return undefined;
   const end = /^\s|\s$/.exec(text);

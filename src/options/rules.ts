@@ -6,7 +6,7 @@ export interface Rules {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly pattern?: string;
-  /** The form that `pattern` stands for, in words. A pattern without it is left to the service. */
+  /** The form that `pattern` stands for, in words. A pattern without a form is left to the service. */
   readonly form?: string | undefined;
   /** Whether `enum` is left to the service, which may accept other values. */
   readonly "x-open"?: boolean;
@@ -134,7 +134,10 @@ export function maxProperties(value: Fields, most: number, { name }: Place): voi
   atMost(fieldsOf(value).length, most, name, "field");
 }
 
-/** Checks the values of fields without rules of their own. Unknown fields pass: the service may be newer than this. */
+/**
+ * Checks the values of fields without rules of their own. Unknown fields pass: the service may be newer than this
+ * client.
+ */
 export function additionalProperties(
   value: Fields,
   others: boolean | Rules,

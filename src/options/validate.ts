@@ -183,7 +183,7 @@ export function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The edits between two names (Levenshtein distance). Reads 64 characters of `given`, more than any name has. */
+/** The number of edits between two names (Levenshtein distance). Reads 64 characters of `given`: no name is longer. */
 export function editsBetween(given: string, known: string): number {
   let row = Array.from({ length: known.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...given.slice(0, 64)].entries()) {
