@@ -71,7 +71,7 @@ export function pathOf(
   return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = name === "account_id" ? accountId : ids[name];
     placed[name] = checkId(id, camelCase(name), idRules(operation, name));
-    // encodeURIComponent leaves !'()*, which RFC 3986 reserves.
+    // encodeURIComponent does not encode !'()*, which RFC 3986 reserves.
     return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
   });
 }
@@ -174,7 +174,7 @@ function namedError(
   return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
 }
 
-// The error for an argument that threw when it was read, such as in a getter: only arguments throw other errors.
+// The error for an argument that threw when it was read, such as in a getter: all other code throws StatusErrors.
 function unreadable(error: unknown, operation: OperationName, redact: Redact): StatusError {
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);

@@ -78,7 +78,7 @@ function codeOf(reported: unknown): StatusCode | undefined {
   return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
 }
 
-// Some values have no JSON text, and for others JSON.stringify throws.
+// A job's reported code as text. Some values have no JSON, and for others JSON.stringify throws.
 function shown(reported: unknown): string {
   const text = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
   return (text ?? `of type ${typeof reported}`).slice(0, 100);

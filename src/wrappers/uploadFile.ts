@@ -64,7 +64,8 @@ export async function uploadFile(
   }
 }
 
-// An upload's deadline: the operation's, plus the file's time at the slowest rate. An unknown size counts as the most.
+// An upload's deadline: the operation's, plus the time that the file takes at the slowest rate. A file of unknown size
+// counts as the largest one.
 function defaultTimeoutMs(operation: OperationId, bytes: number): number {
   const { timeoutMs, bytesPerSecond }: OperationRow = operations[operation];
   return bytesPerSecond === undefined ? timeoutMs : timeoutMs + (bytes * 1000) / bytesPerSecond;
