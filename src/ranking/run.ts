@@ -24,7 +24,7 @@ export interface BatchRun {
   run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
 }
 
-/** Runs batches by number. The first that fails ends all. Resolves to its failure, if any, once all have ended. */
+/** Runs batches by number until one fails. Resolves to its failure, if any, once all running batches have ended. */
 export async function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
   const { signal } = given;
   const controller = new AbortController();
