@@ -231,7 +231,7 @@ export class FormBytes {
   protected readonly chunks: AsyncGenerator<Uint8Array>;
 
   /**
-   * @param copiedBelow Shorter chunks are copied: the next chunk may be read into the same buffer before they are sent
+   * @param copiedBelow Chunks of fewer bytes are copied: the next may be read into the same buffer before one is sent
    */
   constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;

@@ -217,7 +217,7 @@ function problemOf(stream: Stream): SourceError | undefined {
   return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
 }
 
-// Why a Node stream cannot be sent; undefined if it can. Older streams and other libraries' lack some of the members.
+// Why a Node stream cannot be sent; undefined if it can. Older streams, and other libraries', lack some members.
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
   const errored = memberOf(stream, "errored");
