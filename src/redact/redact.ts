@@ -245,7 +245,7 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
 
 /**
  * A redacted copy of an error's cause with only the fields that describe it: network errors can hold the bytes sent.
- * A string is redacted; undefined if the cause is neither, or cannot be copied. Never throws.
+ * A string is redacted. Undefined if the cause is neither an error nor a string, or cannot be copied. Never throws.
  */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
   return valueOr(() => copyOf(redact, cause, depth), undefined);
