@@ -77,7 +77,7 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
-// `describe` returns what the outcome adds to the trace.
+// Runs a call and publishes it. `describe` returns what the outcome adds to the trace.
 async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   target: CallTrace,
   run: () => Promise<T>,
@@ -110,7 +110,7 @@ export function attemptTracer(): typeof publishAttempt | undefined {
   return attempts.hasSubscribers ? publishAttempt : undefined;
 }
 
-// `describe` returns what an attempt's result and duration add to its trace.
+// Runs an attempt and publishes it. `describe` returns what its result and duration add to the trace.
 async function publishAttempt<T>(
   target: Omit<AttemptTrace, "scheme">,
   run: () => Promise<T>,
