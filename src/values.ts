@@ -41,7 +41,7 @@ export function inspectedAs(show: () => string): object {
   return { [Symbol.for("nodejs.util.inspect.custom")]: show };
 }
 
-/** Returns the result of `make`, or `otherwise` if `make` throws: a text that cannot be made must not change a fact. */
+/** Returns the result of `make`, or `otherwise` if `make` throws, as it may for a text of a caller's object. */
 export function valueOr<T>(make: () => T, otherwise: T): T {
   try {
     return make();
@@ -87,7 +87,7 @@ export function notify<E>(listener: ((event: E) => unknown) | undefined, event: 
     const returned = listener(event);
     if (returned !== undefined) Promise.resolve(returned).catch(ignore);
   } catch {
-    // Ignored, like a rejection.
+    // An exception is ignored, like a rejection.
   }
 }
 
