@@ -121,7 +121,7 @@ function leaks({ text, keys, outcome }: Posted): readonly string[] {
   return holdsKey(text, keys) || holdsKey(decoded, keys) ? ["the posted outcome contains the key"] : [];
 }
 
-/** The differences in the call's value. @param text The posted JSON, as JSON.parse loses digits of long integers. */
+/** The differences in the call's value. @param text The posted JSON: JSON.parse would lose digits of long integers. */
 function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): readonly string[] {
   if (!outcome.hasValue)
     return [`code: ${JSON.stringify(outcome.code)} instead of the value of a valid response`];

@@ -59,7 +59,7 @@ export interface WaitBounds {
   readonly maxMeanMs: number;
   readonly minSpreadMs: number;
   readonly maxLeastMs: number;
-  /** How much longer these waits must be on average than the waits before the previous retry. */
+  /** How much longer, on average, the waits before this retry must be than the waits before the previous retry. */
   readonly minGrowthMs?: number;
 }
 
@@ -113,7 +113,7 @@ export type Repeat = { readonly times: number } & ({ readonly text: string } | {
 export interface RowExchange {
   /** Arguments that replace those of the same name in operations.json. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The arguments that are a repeated piece, by JSON pointer. */
+  /** The arguments that are made by repeating a piece, by JSON pointer. */
   readonly repeats?: Readonly<Record<string, Repeat>>;
   /** The expected path, byte by byte. */
   readonly path?: string;

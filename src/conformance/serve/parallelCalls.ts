@@ -21,7 +21,7 @@ function numbered<T>(value: T, number: string): T {
 
 const longestHoldMs = 500;
 
-/** Makes a function whose promises resolve at its call number `requests`, or half a second after its first call. */
+/** Returns a function that each request awaits. All go on once `requests` requests came, or half a second passed. */
 export function createGate(requests: number): () => Promise<void> {
   let left = requests;
   let open = (): void => {};

@@ -8,7 +8,7 @@ const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } =
 
 /** What a response depends on besides its row. */
 interface Sending {
-  /** Replaces `{apiKey}` in texts. */
+  /** The API key that replaces `{apiKey}` in texts. */
   readonly key: string;
   /** The content codings that the request announces. */
   readonly codings: readonly string[];
