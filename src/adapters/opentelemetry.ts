@@ -18,7 +18,7 @@ export type AttributeValue = string | number | boolean;
 /** The part of a span that is used. */
 export interface SpanLike {
   /**
-   * Adds what is known when the call or attempt has ended.
+   * Adds the attributes that are known when the call or attempt has ended.
    *
    * @param attributes By name.
    */

@@ -51,7 +51,7 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
 
 // The reason for an error that has no `notRetried`: it does not come from a call.
 function reasonOf({ code }: StatusError): NotRetried {
-  // A failure that the decision table retries for a read is transient.
+  // A failure that the decision table retries for the retry class `read` is transient.
   return events[eventOfCode[code]].retries.read > 0 ? "deadline-too-close" : "not-transient";
 }
 

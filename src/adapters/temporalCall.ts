@@ -89,8 +89,8 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   }
 }
 
-// Whether this attempt may send. Only heartbeat details of the attempt directly before count: if they are older, that
-// attempt may have died before it recorded any. Details at attempt 1 mean that the attempts were counted anew (a reset
+// Whether this attempt may send. Only heartbeat details that the attempt directly before it recorded count: after older
+// details, that attempt may have sent and died. Details at attempt 1 mean that attempts are counted anew (a reset
 // workflow).
 function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;

@@ -19,7 +19,7 @@ interface PartTools {
   written(rows: readonly ChunkResult[]): void;
 }
 
-/** Collects result rows into parts and writes each part. A failed write is retried: lost results were paid for. */
+/** Collects result rows into parts and writes each part. A failed write is retried, as its results were paid for. */
 export class PartWriter {
   readonly #tools: PartTools;
   #rows: ChunkResult[] = [];
