@@ -140,7 +140,7 @@ const parameters: Readonly<Record<string, string>> = Object.fromEntries(
   operationIds.flatMap((id) => idsOf(id).map((name) => [camelCase(name), `--param ${name}`])),
 );
 
-// Matches quoted text and the fields of a body too, which are then left unchanged: they come from the caller.
+// Matches the names to replace, and also quoted text and a body's fields, which stay unchanged: the caller wrote them.
 const quotedOrWord = new RegExp(
   `"(?:[^"\\\\]|\\\\.)*"|\\bbody has \\w+|\\b(?:${Object.keys({ ...optionNames, ...commandArguments, ...parameters }).join("|")})\\b`,
   "g",

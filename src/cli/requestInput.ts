@@ -72,7 +72,8 @@ function parametersIn(
   return { ids, parameters };
 }
 
-// The message quotes only names of the contract, never the given name, which may be an API key.
+// Rejects an unknown --param. The message quotes only names of the contract, never the given name: it may be an API
+// key.
 function checkNames(operation: OperationId, names: readonly string[], known: readonly string[]): void {
   const wrong = names.find((name) => !known.includes(name));
   if (wrong === undefined) return;

@@ -119,7 +119,7 @@ async function documentsOf({
 function documentOf(whole: Line, field: string | undefined): DocumentLine | BadLine | undefined {
   const { number: line } = whole;
   const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");
-  // A file of plain lines that is not UTF-8 has another encoding throughout.
+  // If a line of a plain text file is not UTF-8, the whole file has another encoding.
   if (problem !== undefined && field === undefined)
     throw new UsageError(`Line ${line} cannot be read. ${problem}`);
   if (problem !== undefined) return { line, problem };

@@ -94,7 +94,7 @@ export class BulkRequest {
 
 /** How lines become requests: the names of their fields, and the values for request fields that a line lacks. */
 export interface InputFormat extends DocumentsFormat {
-  /** Undefined if a line's number is its id (`--id line`). */
+  /** The field with the id; undefined if a line's number is its id (`--id line`). */
   readonly idField: string | undefined;
   readonly queryField: string;
   readonly defaults: Partial<RerankRequest>;
@@ -166,8 +166,8 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
   return problem === undefined ? new BulkRequest(line, id, fields, reading) : { line, problem };
 }
 
-// The fields have a fixed order, so that the same request always has the same fingerprint. Fields whose names do not
-// resemble a field of the service are not sent: a file may hold other data too.
+// The body of a line's request. Its fields have a fixed order, so that equal requests have equal fingerprints. Fields
+// whose names do not resemble a field of the service are not sent: a file may hold other data too.
 function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   const { queryField, defaults } = reading;
   const body: Record<string, unknown> = {

@@ -107,7 +107,7 @@ export class Report {
     if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
-    // A pause after a time without one is shown at once: nothing else may happen for an hour.
+    // The beginning of a pause is shown at once: nothing else may happen for an hour.
     if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
     if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }

@@ -12,8 +12,8 @@ const noResult = -2;
 const mostWaiting = 1000;
 
 /**
- * The requests of a run, by what they ask. Of each different one, 112 bits of the SHA-256 of its body and the offset of
- * its row are kept: about 60 bytes, however long it is.
+ * The requests of a run, by what they ask. For each different body, 112 bits of its SHA-256 and the offset of its row
+ * are kept: about 60 bytes, however long the body is.
  */
 export class EqualRequests {
   readonly #table: IdTable = new IdTable();
@@ -93,7 +93,7 @@ export class EqualRequests {
     return waiting;
   }
 
-  // The number of what a request asks: equal requests have the same number. It is new if nothing equal was seen before.
+  // Numbers requests by what they ask: equal requests have the same number.
   #numberOf({ asked }: BulkRequest): number {
     const digest = hash("sha256", asked, "hex");
     const [high, low, check] = [digest.slice(0, 8), digest.slice(8, 16), digest.slice(16, 28)].map((part) =>

@@ -17,7 +17,7 @@ interface FirstPass {
   readonly input: InputRequest;
   readonly signal: AbortSignal;
   readonly reading: InputFormat;
-  /** Takes the lines that are invalid; undefined without `--strict`. */
+  /** Reports the invalid lines; undefined without `--strict`. */
   readonly invalid?: InvalidLines | undefined;
   readonly checkpoint: DoneRequests;
   readonly wrong: WrongRequests;
@@ -37,7 +37,7 @@ export interface FirstPassResult {
   readonly ownInstead: ReadonlyMap<string, number>;
   /** For each field that is probably a misspelt request field, how many of the lines to send have it. */
   readonly nearNames: ReadonlyMap<string, number>;
-  /** The content that this pass read. The line numbers above are valid for this content only. */
+  /** The content that this pass read. The line numbers in `done` are valid for this content only. */
   readonly content: FileContent;
 }
 

@@ -132,7 +132,7 @@ async function uploadAll(
   reportHeldBack(outcomes);
 }
 
-/** @throws Reported if there are files that were held back */
+/** Sets the exit code if files were not sent: invalid ones, or files that may be stored already. @throws Reported */
 function reportHeldBack(outcomes: readonly UploadOutcome[]): void {
   const isThere = (held: UploadOutcome["outcome"]) => outcomes.some(({ outcome }) => outcome === held);
   if (isThere("invalid")) throw new Reported(exitCodes.usage);
@@ -251,7 +251,7 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
   else for (const line of linesOf(outcomes)) terminal.print(oneLine(line));
 }
 
-// The response of an upload in a dry run is made up, and is left out.
+// Prints what a dry run would upload, without the responses, which are made up.
 function tellPlan(dryRun: DryRun, outcomes: readonly UploadOutcome[], planned: readonly PlannedFile[]): void {
   const files = outcomes.map((each, index): UploadOutcome => {
     const { file, outcome } = each;

@@ -1,4 +1,4 @@
-// Every row of a file may have other keys: only this many are counted, those that come first.
+// How many different keys are counted, the first of the file: each row may have keys of its own.
 export const mostKeys: number = 1000;
 const longestKey = 200;
 // A key that a larger share of the rows lacks is taken for an optional one.
@@ -27,7 +27,7 @@ export class KeyCounts {
   #rows = 0;
   #firstLine = 0;
 
-  /** @param names The keys of one row, each once @param line The number of its line */
+  /** Counts the keys of a row. @param names The keys, each once @param line The number of the row's line */
   add(names: Iterable<string>, line: number): void {
     if (this.#rows === 0) this.#firstLine = line;
     this.#rows += 1;

@@ -11,7 +11,7 @@ import { KeyCounts, mostKeys } from "./keys.js";
 export const longestChecked: number = 8 * 1024 * 1024;
 /** How many different lines are kept, as hashes, to find duplicates. */
 export const mostCompared = 500_000;
-// A longer line is only scanned, because its parsed values could take too much memory.
+// A line with more characters is not parsed, only scanned: its parsed values could take too much memory.
 const longestParsed = 64 * 1024;
 const shown = 5;
 
@@ -140,7 +140,7 @@ export class Rows {
   #scanned(text: string, line: number): Iterable<string> | undefined | "invalid" {
     const names = new Set<string>();
     const onName = (name: string): void => {
-      // One key more than are counted is kept, which shows that there are more.
+      // Keeps one key more than `mostKeys`, which shows that the line has more.
       if (names.size <= mostKeys) names.add(JSON.parse(name));
     };
     const fault = jsonFault(text, { takesNaN: true, onName });

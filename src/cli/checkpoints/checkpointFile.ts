@@ -1,6 +1,6 @@
-// A checkpoint file is written by one run at a time: the output, the errors file, or the checkpoint of uploads. The
-// .run file beside it, or its rows, show that it is such a file; the lease in the .run file names the run that writes
-// it. No other file is cut, replaced or written.
+// A checkpoint file is the output, the errors file or the checkpoint of uploads, and is written by one run at a time.
+// Its .run file, or its rows, show that it is a checkpoint file: no other file is cut, replaced or written. The lease
+// in the .run file names the run that writes it.
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
@@ -26,7 +26,7 @@ export function waitOptionsOf(
 
 type HeldLease = Pick<Lease, keyof Lease>;
 
-// The lease of a dry run, which holds nothing and so loses nothing.
+// The lease of a dry run, which only reads: it keeps no other run out, and cannot be lost.
 const noLease: HeldLease = {
   signal: new AbortController().signal,
   ...{ mustCopy: false, hasTorn: false, alsoHolds: () => true },

@@ -221,7 +221,7 @@ export interface LeaseRequest extends RowSource {
   readonly signal: AbortSignal;
   /** Prints a line that says which file and process this run waits for. */
   readonly note: (line: string) => void;
-  /** A lease without a sign of life for this long is stale. */
+  /** A lease without a sign of life for this many milliseconds is stale. */
   readonly staleMs: number;
 }
 

@@ -4,7 +4,7 @@ import { orUndefined, reasonOf } from "../context.js";
 
 const mostNames = 1000;
 
-/** A new file beside one that another program has changed. It receives the rows that the changed file can no longer. */
+/** A new file for the rows that can no longer be added to a file, because another program has changed that file. */
 export class RescueFile {
   readonly name: string;
   rows = 0;

@@ -174,8 +174,8 @@ export class RowWriter {
   }
 }
 
-// Error codes that another file, folder or user would avoid: errors of the command line. All others, such as a full
-// disk, are faults of this machine.
+// Error codes that count as errors of the command line, because naming another file or folder, or running as another
+// user, would help. All others, such as a full disk, are faults of this machine.
 const notOfThisMachine = new Set(
   "EACCES EPERM EROFS ENOENT ENOTDIR EISDIR ENAMETOOLONG ELOOP EBUSY".split(" "),
 );

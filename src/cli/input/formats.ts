@@ -57,8 +57,8 @@ export const formats: Readonly<Record<FormatName, Format>> = {
 
 // A place in a signature where any byte may stand.
 const any = -1;
-// The order matters: the byte order mark of UTF-32 begins with that of UTF-16. A signature that text could begin with,
-// such as PAR1, has one more byte that does not follow it in text.
+// The first bytes of each format. The order matters: the byte order mark of UTF-32 begins with that of UTF-16. If text
+// could begin with a signature, such as PAR1, one more byte is added that text would not have there.
 const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[] = [
   ["utf32", [0xff, 0xfe, 0, 0]],
   ["utf32", [0, 0, 0xfe, 0xff]],

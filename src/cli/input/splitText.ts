@@ -1,6 +1,9 @@
 import { UsageError } from "../context.js";
 
-/** Cuts texts into parts, as `--split` says; undefined without it. @throws UsageError */
+/**
+ * Returns a function that cuts a text into parts, as `--split` says; undefined without `--split`.
+ * @throws UsageError
+ */
 export function splitOf(characters: number | undefined): ((text: string) => readonly string[]) | undefined {
   if (characters === undefined) return undefined;
   // A character may be two UTF-16 units.
