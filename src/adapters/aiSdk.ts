@@ -164,7 +164,7 @@ function fail(error: unknown, signal: AbortSignalLike | undefined): never {
     ...Object.fromEntries(markers.map((marker) => [Symbol.for(marker), true])),
     url: `${host ?? ""}${path ?? ""}`,
     statusCode: httpStatus,
-    // The client makes no retries here (maxRetries is 0): this reason says that it would have retried.
+    // The client makes no retries here (maxRetries is 0). `retries-used-up` means that it would otherwise have retried.
     isRetryable: notRetried === "retries-used-up" && isKept,
     responseHeaders: retryAfterMs === undefined ? undefined : { "retry-after-ms": `${retryAfterMs}` },
   };

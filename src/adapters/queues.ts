@@ -49,7 +49,7 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
   aborted: never,
 };
 
-// The reason for an error that has no `notRetried`: it does not come from a call.
+// The reason for an error without `notRetried`, which means that the error does not come from a call.
 function reasonOf({ code }: StatusError): NotRetried {
   // A failure that the decision table retries for the retry class `read` is transient.
   return events[eventOfCode[code]].retries.read > 0 ? "deadline-too-close" : "not-transient";

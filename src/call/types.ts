@@ -55,7 +55,7 @@ export interface ClientSettings
   readonly userAgent: string;
   readonly connectTimeoutMs: number;
   readonly transport: Transport;
-  /** The retry budget that is left, in tenths of a retry; shared with clients derived from this one. */
+  /** The retry budget that is left, in tenths of a retry; shared with clients made from this one with `withOptions`. */
   readonly budget: { left: number };
   /** The deadlines of this client's running calls. */
   readonly calls: Set<Deadline>;

@@ -115,8 +115,8 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // Subclasses inherit this, but accept only their own instances. The class's name used here instead of `this`
-    // would make esbuild name the class `_StatusError`.
+    // A subclass inherits this method, but accepts only its own instances. With the class's name in place of `this`,
+    // esbuild would name the class `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }

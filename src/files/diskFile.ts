@@ -51,7 +51,7 @@ function localPath(url: UrlLike): string {
   }
 }
 
-// Double buffering: while one buffer is sent the other is filled. A chunk is valid until the next is requested.
+// Double buffering: while one buffer is sent the other is filled. A chunk is valid until the next chunk is requested.
 async function* readAhead(
   handle: FileHandle,
   size: number,

@@ -74,7 +74,7 @@ export interface FileSource {
   readonly replayable: boolean;
   /** Called before each request. Rejects with a SourceError when the content cannot be read from the beginning. */
   check(): Promise<void>;
-  /** The content from the beginning; a chunk is valid until the next is requested. */
+  /** The content from the beginning; a chunk is valid until the next chunk is requested. */
   chunks(): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }

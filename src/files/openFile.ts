@@ -121,7 +121,7 @@ function isUrl(value: unknown): value is UrlLike {
 
 type Stream = AsyncIterable<unknown> | ReadableStreamLike;
 
-// Streams and iterators that were read here, by any client. A second read would yield fewer bytes without an error.
+// Streams and iterators that any client has read. A second read would yield fewer bytes without an error.
 const used = new WeakSet<object>();
 
 function isStream(value: unknown): value is Stream {

@@ -7,8 +7,8 @@ const mostLines = 30_000;
 const mostBytes = 4 * 1024 * 1024;
 
 /**
- * Frees the memory of checked lines early. By itself, V8 lets garbage grow while the machine has room: on a busy machine
- * to several times the memory in use.
+ * Frees the memory of checked lines early. By itself, V8 lets garbage grow while the machine has room: on a busy
+ * machine, garbage grows to several times the memory in use.
  */
 export class Collector {
   readonly #collect: (() => void) | undefined;

@@ -9,8 +9,8 @@ import { networkCode, type TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
 
 /**
- * How many turns Node may need to confirm a write. Over TLS it does so at the end of a turn in which the response may
- * already be read, and some turns later through a proxy that itself speaks TLS.
+ * How many turns of the event loop Node may need to confirm a write. Over TLS, Node confirms it at the end of a turn in
+ * which the response may already be read; through a proxy that itself speaks TLS, some turns later.
  */
 export const turnsToConfirm: number = 8;
 

@@ -74,7 +74,7 @@ class NodeTransport implements Transport {
 
   close(): void {
     if (this.#isFirst) this.#origins.leaveAll();
-    // If the first transport has been closed, this one is no longer counted.
+    // Once the first client's transport is closed, this transport is no longer counted, so nothing is subtracted.
     else for (const shared of this.#joined.values()) if (shared.clients > 0) this.#origins.leave(shared, 1);
     this.#joined.clear();
   }
