@@ -24,7 +24,7 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
   ["status-500", "500 without a code"],
   ["internal-named", "the service itself says `INTERNAL` or `UNKNOWN`"],
-  ["body-truncated", "a 200 began to arrive, and its body was lost"],
+  ["body-truncated", "a 200, and the connection is lost before the end of its body"],
   ["not-json-text", "a 200 that is not JSON"],
   ["incomplete-other", "a 200 whose JSON lacks a required field"],
   ["status-401-fresh-key", "401, with a key from a function"],
