@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const command = fileURLToPath(new URL("node_modules/tunerank/dist/cli/main.js", import.meta.url));
 
 // What no dispatcher shows: a 101, the alert of a server that wants a certificate, and which connection a request takes.
-const hidden = ["ca-certificate", "connections", "status-101"];
+const hidden = ["ca-certificate", "connections", "status-101", "two-programs"];
 
 const certify = (undici: string) => `
   import { certifyOverUndici } from "./test/support/conformance/overUndici.ts";

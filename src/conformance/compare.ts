@@ -202,7 +202,27 @@ function waitDifferences(expected: Expected, log: RequestLog): readonly string[]
   if (minSpreadMs !== undefined && spread < minSpreadMs) {
     found.push(`waits: all within ${spread} ms, and they are drawn by chance (jitter)`);
   }
-  return [...found, ...(expected.waits ?? []).flatMap((bounds) => drawnDifferences(bounds, expected, log))];
+  return [
+    ...found,
+    ...(expected.waits ?? []).flatMap((bounds) => drawnDifferences(bounds, expected, log)),
+    ...alikeDifferences(expected, log),
+  ];
+}
+
+// Compares each wait of the first program with the same wait of the second: random numbers from one seed are the same.
+function alikeDifferences({ alike, requestsByCall }: Expected, log: RequestLog): readonly string[] {
+  if (alike === undefined) return [];
+  const waits = waitsIn(log, requestsByCall);
+  const second = waits.slice(waits.length / 2);
+  const agreeing = second.filter(({ retry, ms }, index) => {
+    const first = waits[index]?.ms ?? 0;
+    return Math.abs(ms - first) <= (alike.withinMs[retry - 1] ?? 0);
+  });
+  return agreeing.length > alike.atMost
+    ? [
+        `waits: ${agreeing.length} of ${second.length} are the same in both programs (one seed), and at most ${alike.atMost} are due`,
+      ]
+    : [];
 }
 
 // Checks the random waits before the nth retry of all calls, which all have the same distribution.

@@ -46,6 +46,7 @@ export interface RowExpected {
   readonly minTotalWaitMs?: number;
   readonly minSpreadMs?: number;
   readonly waits?: readonly WaitBounds[];
+  readonly alike?: WaitsAlike;
   /** Limits for the milliseconds from handing out the row to the client until its outcome arrives. */
   readonly tookMs?: { readonly min: number; readonly max: number };
   /** Whether the client may reject the arguments instead, with `INVALID_ARGUMENT` and no request. */
@@ -63,6 +64,14 @@ export interface WaitBounds {
   readonly minGrowthMs?: number;
 }
 
+/** How far the waits of two programs may agree, each compared with the same wait of the other. */
+export interface WaitsAlike {
+  /** Two waits before the nth retry agree if they differ by at most so many milliseconds. */
+  readonly withinMs: readonly number[];
+  /** How many pairs may agree by chance. */
+  readonly atMost: number;
+}
+
 /** The options of the client or the call that a conformance row sets; all others have their defaults. */
 export interface RowClient {
   readonly maxRetries?: number;
@@ -78,6 +87,8 @@ export interface RowClient {
   /** The number of calls made at the same time; `{n}` in a call's arguments and response is its number, from 1. */
   readonly parallel?: number;
   readonly newClientPerCall?: true;
+  /** So many programs, each of which is started anew, make the calls one after another. */
+  readonly programs?: number;
 }
 
 /** A row of retries.json: an event, such as a status or a network fault, and what the client must do after it. */

@@ -157,7 +157,17 @@ const abortAfterMs = 1000;
 
 function taskOf(cell: Cell, keys: readonly string[], served: Served): object {
   const { id, operation, asked, client, needs } = cell;
-  const { apiKey, abort, calls = 1, clients, parallel, newClientPerCall, maxRetries = 2, ...rest } = client;
+  const {
+    apiKey,
+    abort,
+    calls = 1,
+    clients,
+    parallel,
+    newClientPerCall,
+    programs,
+    maxRetries = 2,
+    ...rest
+  } = client;
   const aborts = abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs };
   const perCall = clients && Array.from({ length: calls }, (_, index) => keys[index % clients]);
   return {
@@ -171,6 +181,7 @@ function taskOf(cell: Cell, keys: readonly string[], served: Served): object {
     options: { maxRetries, ...rest, ...aborts },
     calls,
     ...(newClientPerCall && { newClientPerCall }),
+    ...(programs && { programs }),
     needs,
   };
 }

@@ -14,6 +14,7 @@ const hiddenByFetch = [
   "status-101",
   "status-407",
   "status-421",
+  "two-programs",
 ];
 
 test("on Node every row passes that this machine can serve", { timeout: 300_000 }, async () => {

@@ -45,7 +45,8 @@ const unseen: Readonly<Record<string, () => boolean>> = {
         ({ expected }) => name === "default-deadline" && (expected?.tookMs?.max ?? 0) >= 35_000,
       ),
     ),
-  "waits drawn from the same seed": () => !/earlier run|previous run/.test(runner),
+  "a seed that programs share only if they start": () =>
+    exchanges.some(({ needs }) => needs?.includes("two-programs")) && !/programStarts/.test(runner),
   "what a client logs or stores": () => !/^ {2}(log|logs|files): \[/m.test(runner),
   "more than a second after an aborted call": () => /graceMs = 1000/.test(runner),
   "a file of more than 17 MB": () =>

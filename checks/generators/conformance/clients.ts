@@ -35,6 +35,7 @@ const hiddenByFetch = [
   "status-101",
   "status-407",
   "status-421",
+  "two-programs",
 ];
 
 /** Every client. */

@@ -17,7 +17,7 @@ from training_deployment_dataset_and_rerank_service_client.api.rerank import rer
 from training_deployment_dataset_and_rerank_service_client.types import File
 
 # It has no option for any of these.
-LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy", "connections", "bytes-behind"}
+LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy", "connections", "bytes-behind", "two-programs"}
 
 
 def call(row, client):

@@ -1,10 +1,15 @@
 // Does what `npx tunerank conformance` asks for; in this folder:
 // mvn -q compile exec:java -Dexec.args="http://127.0.0.1:4020 16"
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.ByteArrayInputStream;
+import java.io.File;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.ProcessBuilder.Redirect;
 import java.net.InetSocketAddress;
 import java.net.ProxySelector;
 import java.net.URI;
@@ -12,6 +17,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
@@ -32,6 +38,10 @@ final class Certify {
   static final Set<String> HIDDEN = Set.of("status-101", "bytes-behind");
 
   public static void main(String[] args) throws Exception {
+    if (args.length == 0) { // One row, of which another program asks for the outcome.
+      System.out.println(outcomeOf(Client.JSON.readTree(System.in)));
+      System.exit(0);
+    }
     int workers = args.length > 1 ? Integer.parseInt(args[1]) : 16;
     List<Thread> threads = new ArrayList<>();
     for (int n = 0; n < workers; n++) {
@@ -48,7 +58,8 @@ final class Certify {
       while (true) {
         JsonNode row = ask(HttpRequest.newBuilder(URI.create(runner + "/next")).build());
         if (row.path("done").asBoolean()) return;
-        String outcome = Client.JSON.writeValueAsString(outcomeOf(row));
+        ObjectNode made = row.has("programs") ? inPrograms(row) : outcomeOf(row);
+        String outcome = Client.JSON.writeValueAsString(made);
         ask(HttpRequest.newBuilder(URI.create(runner + "/outcome")).header("content-type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(outcome)).build());
       }
@@ -81,6 +92,26 @@ final class Certify {
       call(client, row, outcome);
     }
     return outcome;
+  }
+
+  /** Starts this program anew for a row, as often as it asks for. */
+  static ObjectNode inPrograms(JsonNode row) throws Exception {
+    JsonNode outcome = null;
+    String java = ProcessHandle.current().info().command().orElse("java");
+    for (int n = 0; n < row.get("programs").asInt(); n++) {
+      Process program = new ProcessBuilder(java, "-cp", classPath(), "Certify").redirectError(Redirect.INHERIT).start();
+      try (OutputStream in = program.getOutputStream()) { Client.JSON.writeValue(in, row); }
+      outcome = Client.JSON.readTree(program.getInputStream());
+    }
+    return (ObjectNode) outcome;
+  }
+
+  /** Where this program and Jackson are, also if Maven runs it. */
+  static String classPath() throws Exception {
+    List<String> places = new ArrayList<>();
+    for (Class<?> one : List.of(Certify.class, JsonNode.class, JsonParser.class, JsonProperty.class))
+      places.add(Path.of(one.getProtectionDomain().getCodeSource().getLocation().toURI()).toString());
+    return String.join(File.pathSeparator, places);
   }
 
   /** Makes all calls of a row at the same time, with one client. */

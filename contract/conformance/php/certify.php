@@ -43,6 +43,19 @@ function argumentsOf(object $row): object
     return $row->arguments;
 }
 
+/** Starts this program anew for a row, as often as it asks for. */
+function outcomeInPrograms(object $row): array
+{
+    for ($program = 0; $program < $row->programs; $program++) {
+        $process = proc_open([PHP_BINARY, __FILE__], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
+        fwrite($pipes[0], json_encode($row));
+        fclose($pipes[0]);
+        $outcome = json_decode(stream_get_contents($pipes[1]), true);
+        proc_close($process);
+    }
+    return $outcome;
+}
+
 function outcomeOf(object $row): array
 {
     [$arguments, $repeatable] = [argumentsOf($row), $row->options->repeatable ?? null];
@@ -81,11 +94,18 @@ function work(string $runner): void
 {
     while (!isset(($row = ask("$runner/next"))->done)) {
         $lacking = array_intersect($row->needs, LACKS);
-        $outcome = $lacking === [] ? outcomeOf($row) : ['skipped' => current($lacking)];
+        $outcome = match (true) {
+            $lacking !== [] => ['skipped' => current($lacking)],
+            isset($row->programs) => outcomeInPrograms($row),
+            default => outcomeOf($row),
+        };
         ask("$runner/outcome", ['id' => $row->id] + $outcome);
     }
 }
 
+if (!isset($argv[1])) { // One row, of which another program asks for the outcome.
+    exit(json_encode(outcomeOf(json_decode(stream_get_contents(STDIN)))));
+}
 [, $runner, $rowsAtOnce] = $argv + [2 => '16'];
 for ($n = 1; $n < (int) $rowsAtOnce && pcntl_fork() !== 0; $n++);
 work($runner);

@@ -48,6 +48,7 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   // A client may open a connection after an abort and keep it, as undici does: only connections with a request count.
   const used = new Set<Socket>();
   server.on("request", ({ socket }: IncomingMessage) => {
+    if (used.has(socket)) return;
     used.add(socket);
     socket.on("close", () => used.delete(socket));
   });

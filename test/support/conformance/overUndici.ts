@@ -3,9 +3,14 @@ import { certifyOwnClient } from "./certifyOwnClient.js";
 
 /**
  * undici makes a lost connection of a 101, and of the alert with which a server asks for a certificate; which connection
- * a request takes is its own choice.
+ * a request takes is its own choice. The second program of a row is started over node:http only.
  */
-export const hiddenByUndici: readonly string[] = ["ca-certificate", "connections", "status-101"];
+export const hiddenByUndici: readonly string[] = [
+  "ca-certificate",
+  "connections",
+  "status-101",
+  "two-programs",
+];
 
 /** Our own client under the runner, over the dispatchers of an undici, which are ended with it. */
 export async function certifyOverUndici(
