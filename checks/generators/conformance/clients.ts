@@ -24,7 +24,7 @@ export interface Client {
   readonly generated?: true;
   /** Where its picture goes. */
   readonly badge?: string;
-  run(runner: string): Promise<void>;
+  run(runner: string): Promise<unknown>;
 }
 
 const hiddenByFetch = [

@@ -61,6 +61,8 @@ type StatusRow struct {
 var Operations map[string]struct {
 	Method, Path, ContentType string
 	Repeatable                bool
+	Query, Headers            []string
+	Answer                    json.RawMessage
 }
 
 // Arguments are those of a row.
@@ -68,6 +70,23 @@ type Arguments struct {
 	Path map[string]string
 	Body json.RawMessage
 	File *File
+	All  map[string]json.RawMessage
+}
+
+// Texts of an argument: those of a list, and the JSON of what is no text.
+func (a Arguments) Texts(name string) (texts []string) {
+	var items []json.RawMessage
+	if json.Unmarshal(a.All[name], &items) != nil {
+		items = []json.RawMessage{a.All[name]}
+	}
+	for _, item := range items {
+		text := string(item)
+		json.Unmarshal(item, &text)
+		if len(item) > 0 {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // File is what an upload sends.
@@ -97,7 +116,7 @@ func (a *Arguments) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &all); err != nil {
 		return err
 	}
-	a.Path, a.Body = map[string]string{}, all["body"]
+	a.Path, a.Body, a.All = map[string]string{}, all["body"], all
 	json.Unmarshal(all["file"], &a.File)
 	for name, value := range all {
 		var text string

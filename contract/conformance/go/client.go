@@ -39,7 +39,7 @@ type Client struct {
 }
 
 // Call makes one call, within its deadline and the client's budget; its value, and how many attempts it took.
-func (c *Client) Call(ctx context.Context, operation string, arguments Arguments, repeatable *bool) (map[string]any, int, error) {
+func (c *Client) Call(ctx context.Context, operation string, arguments Arguments, repeatable *bool) (any, int, error) {
 	if leadsElsewhere(operation, arguments) {
 		return nil, 0, &ServiceError{Code: "INVALID_ARGUMENT", Message: "An id leads to another place.", Executed: "no", CodeSource: "client", NotRetried: "refused"}
 	}
@@ -159,7 +159,7 @@ func worse(a, b string) string {
 }
 
 // One request and its answer. `reached` is how far it got: "connect", "sent" or "body".
-func (c *Client) attempt(ctx context.Context, operation string, arguments Arguments, limit time.Time, fresh bool) (map[string]any, *ServiceError) {
+func (c *Client) attempt(ctx context.Context, operation string, arguments Arguments, limit time.Time, fresh bool) (any, *ServiceError) {
 	if ctx.Err() != nil {
 		return nil, &ServiceError{Code: "CANCELLED", Message: "Aborted.", Executed: "no", CodeSource: "client", Inferred: true, NotRetried: "aborted"}
 	}
@@ -196,6 +196,12 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	broken := json.Unmarshal([]byte(text), &value)
 	if !good {
 		return nil, readError(answer, value, broken == nil, text, key)
+	}
+	switch answer := Operations[operation].Answer; {
+	case len(answer) == 0:
+		return map[string]any{}, nil
+	case answer[0] == '"': // What is no JSON.
+		return string(content), nil
 	}
 	object, is := value.(map[string]any)
 	if is && broken == nil && !incomplete(operation, object) {

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"mime/multipart"
 	"net"
@@ -45,8 +46,21 @@ func newRequest(ctx context.Context, base, operation string, arguments Arguments
 		body, contentType = bytes.NewReader(form.Bytes()), writer.FormDataContentType()
 	}
 	request, _ := http.NewRequestWithContext(ctx, o.Method, strings.TrimRight(base, "/")+path, body)
-	request.GetBody = nil // net/http repeats nothing by itself
-	request.Header.Set("Content-Type", contentType)
+	request.GetBody = nil // net/http repeats nothing by itself: no POST, and no GET that has a body
+	if o.Method == http.MethodGet {
+		request.Body = io.NopCloser(strings.NewReader(""))
+	}
+	query := url.Values{}
+	for _, name := range o.Query {
+		query[name] = arguments.Texts(name)
+	}
+	request.URL.RawQuery = query.Encode()
+	for _, name := range o.Headers {
+		request.Header[http.CanonicalHeaderKey(name)] = arguments.Texts(name)
+	}
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
 	return request
 }
 

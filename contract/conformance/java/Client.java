@@ -21,6 +21,9 @@ import java.util.zip.GZIPInputStream;
 
 /** A client. Its first fields are what a caller may set; null is the default. */
 final class Client {
+  static { // Else java.net.http itself sends a GET again whose connection is lost.
+    System.setProperty("jdk.httpclient.redirects.retrylimit", "1");
+  }
   static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   static final JsonNode P = read(() -> JSON.readTree(new File("../parameters.json")), none -> null);
   static final JsonNode OPERATIONS = read(() -> JSON.readTree(new File("../operations.json")), none -> null);
@@ -150,7 +153,8 @@ final class Client {
         HttpClient old = safe && !ownConnection ? idle.poll() : null;
         reused = old != null;
         HttpClient http = reused ? old
-            : connections.get().version(HttpClient.Version.HTTP_1_1).executor(THREADS).build();
+            : connections.get().version(HttpClient.Version.HTTP_1_1).executor(THREADS)
+                .connectTimeout(Duration.ofMillis((long) connectTimeoutMs.doubleValue())).build();
         double end = Math.min(deadline, now() + attemptMs);
         Future<Outcome> work = THREADS.submit(() -> exchange(http, request, because));
         try { // The timers of java.net.http were seen to be late on a busy machine.
@@ -199,7 +203,7 @@ final class Client {
     /** Sends a request and reads its answer. The connection is kept if all of the answer was read. */
     Outcome exchange(HttpClient http, HttpRequest request, AtomicReference<String> because) throws Exception {
       HttpResponse<InputStream> answer = http.send(request, BodyHandlers.ofInputStream());
-      if (because.get().equals("nothing-sent")) return fault("tunnel-credentials", "nothing-sent");
+      if (because.get().equals("nothing-sent") || answer.body() == null) return fault("tunnel-credentials", "nothing-sent");
       boolean good = answer.statusCode() / 100 == 2;
       because.set(good ? "success-began" : "unclear-answer");
       double most = number("/answers/" + (good ? "maxBytes/" + operation : "maxErrorBytes"));
@@ -335,7 +339,8 @@ final class Client {
         : is.test("java.io.IOException: Tunnel failed, got: ") ? "tunnel-refused"
         : is.test("javax.net.ssl.SSLHandshakeException: Remote host ") ? "tls-closed"
         : is.test("javax.net.ssl.") ? "tls-untrusted"
-        : because.equals("no-answer") ? "reset-before-headers"
+        : is.test("java.net.http.HttpConnectTimeoutException") ? "connect-stalls"
+        : because.equals("no-answer") && !is.test("java.net.ConnectException") ? "reset-before-headers"
         : read(() -> InetAddress.getByName(host) == null, why -> !why.getMessage().contains("Temporary"))
             ? "name-not-found" : "refused";
   }

@@ -87,7 +87,9 @@ async function made(
   }
 }
 
-const commands: Readonly<Record<Language, (folder: string, args: readonly string[]) => Promise<unknown>>> = {
+type Command = (folder: string, args: readonly string[]) => Promise<{ readonly stderr: string }>;
+
+const commands: Readonly<Record<Language, Command>> = {
   python: (folder, args) =>
     execute(path.join(venv, "bin/python"), ["-B", path.join(folder, "certify.py"), ...args]),
   go: (cwd, [runner = ""]) => execute("go", ["run", ".", runner], { cwd }),
@@ -98,24 +100,38 @@ const commands: Readonly<Record<Language, (folder: string, args: readonly string
     const sources = readdirSync(cwd).filter((name) => name.endsWith(".java"));
     try {
       await execute("javac", ["--release", "17", "-cp", libraries, "-d", classes, ...sources], { cwd });
-      await execute("java", ["-cp", `${classes}${path.delimiter}${libraries}`, "Certify", ...args], { cwd });
+      return await execute("java", ["-cp", `${classes}${path.delimiter}${libraries}`, "Certify", ...args], {
+        cwd,
+      });
     } finally {
       rmSync(classes, { recursive: true, force: true });
     }
   },
 };
 
-/** Runs a client against a runner. @param changes What is broken in it: a copy is run. @param workers How many rows at once. */
+/** How a client is run. */
+interface Way {
+  /** What is broken in it: a copy is run. */
+  readonly changes?: readonly Change[];
+  /** How many rows it works on at once. */
+  readonly workers?: number;
+  /** The project whose client it is. @default this one */
+  readonly project?: string;
+}
+
+/** Runs a client against a runner, and returns what it said in the standard error. */
 export async function certifyClient(
   language: Language,
   runner: string,
-  { changes, workers }: { readonly changes?: readonly Change[]; readonly workers?: number } = {},
-): Promise<void> {
-  const folder = changes ? mkdtempSync(path.join(tmpdir(), "tunerank-broken-")) : data;
+  { changes, workers, project = root }: Way = {},
+): Promise<string> {
+  const own = path.join(project, "contract/conformance");
+  const folder = changes ? mkdtempSync(path.join(tmpdir(), "tunerank-broken-")) : own;
   try {
-    if (changes) cpSync(data, folder, { recursive: true });
+    if (changes) cpSync(own, folder, { recursive: true });
     for (const change of changes ?? []) breakFile(path.join(folder, language), change);
-    await commands[language](path.join(folder, language), [runner, ...(workers ? [`${workers}`] : [])]);
+    const args = [runner, ...(workers ? [`${workers}`] : [])];
+    return (await commands[language](path.join(folder, language), args)).stderr;
   } finally {
     if (changes) rmSync(folder, { recursive: true, force: true });
   }
