@@ -89,6 +89,9 @@ async function made(
 
 type Command = (folder: string, args: readonly string[]) => Promise<{ readonly stderr: string }>;
 
+// Programs that run for seconds are not worth a second compiler, nor threads that collect garbage.
+const quick = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 const commands: Readonly<Record<Language, Command>> = {
   python: (folder, args) =>
     execute(path.join(venv, "bin/python"), ["-B", path.join(folder, "certify.py"), ...args]),
@@ -99,10 +102,15 @@ const commands: Readonly<Record<Language, Command>> = {
     const libraries = path.join(jars, "*");
     const sources = readdirSync(cwd).filter((name) => name.endsWith(".java"));
     try {
-      await execute("javac", ["--release", "17", "-cp", libraries, "-d", classes, ...sources], { cwd });
-      return await execute("java", ["-cp", `${classes}${path.delimiter}${libraries}`, "Certify", ...args], {
-        cwd,
-      });
+      const options = [...quick.map((option) => `-J${option}`), "--release", "17", "-cp", libraries];
+      await execute("javac", [...options, "-d", classes, ...sources], { cwd });
+      return await execute(
+        "java",
+        [...quick, "-cp", `${classes}${path.delimiter}${libraries}`, "Certify", ...args],
+        {
+          cwd,
+        },
+      );
     } finally {
       rmSync(classes, { recursive: true, force: true });
     }
