@@ -13,7 +13,7 @@ const done = await rank(requests);
 const ms = performance.now() - started;
 const { user, system } = process.cpuUsage(before);
 if (done !== requests) throw new Error(`${client} ranked ${done} of ${requests}.`);
-console.log(JSON.stringify({ cpu: (user + system) / done, time: (ms * 1000) / done }));
+console.log(JSON.stringify({ cpu: (user + system) / done, user: user / done, time: (ms * 1000) / done }));
 process.exit(0);
 
 async function inBulk() {

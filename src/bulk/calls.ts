@@ -10,7 +10,7 @@ import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { jsonBytes } from "../ranking/plan.js";
 import type { Deadline } from "../transport/time.js";
-import { memberOf, notify } from "../values.js";
+import { memberOf, notify, WithoutPrototype } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
@@ -166,12 +166,14 @@ export class Calls<Id> {
   #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this;
-    const options: CallOptions & { [attemptPolicy]: Lane } = {
-      signal,
-      timeoutMs,
-      attemptTimeoutMs,
-      [attemptPolicy]: lane,
-    };
+    const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
+    // V8 keeps the shape of a field's values, and on Node 20 each AbortSignal has its own: undefined ends that.
+    options.signal = undefined;
+    options.signal = signal;
+    options.timeoutMs = timeoutMs;
+    options.attemptTimeoutMs = attemptTimeoutMs;
+    options[attemptPolicy] = lane;
+    lane.options = options;
     if (headers !== undefined) options.headers = headers;
     if (onAttempt)
       options.onAttempt = (event) => {

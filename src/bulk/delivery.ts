@@ -1,12 +1,15 @@
+interface Receiver<T> {
+  resolve(result: IteratorResult<T, undefined>): void;
+  reject(error: unknown): void;
+}
+
 /** Gives each call of `next` one result: in the order in which results settle, or in the order of the requests. */
 export class Delivery<T> {
   readonly #ordered: boolean;
   // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
-  readonly #receivers: {
-    resolve(result: IteratorResult<T, undefined>): void;
-    reject(error: unknown): void;
-  }[] = [];
+  // Made with an element, which the constructor takes out: V8 keeps an array that was made empty for numbers.
+  readonly #receivers: Receiver<T>[] = [{ resolve() {}, reject() {} }];
   #added = 0;
   #next = 0;
   #isOver: boolean;
@@ -14,6 +17,7 @@ export class Delivery<T> {
 
   constructor(ordered: boolean) {
     this.#ordered = ordered;
+    this.#receivers.pop();
     // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
     // compiles the code again when the field changes.
     this.#isOver = false;
@@ -27,14 +31,19 @@ export class Delivery<T> {
   next(): Promise<IteratorResult<T, undefined>> {
     return new Promise((resolve, reject) => {
       this.#receivers.push({ resolve, reject });
-      this.#handOut();
+      if (this.#results.size > 0 || this.#isOver) this.#handOut();
     });
   }
 
   /** @param number The position of the result's request among all requests, from 0. */
   add(number: number, result: T): void {
-    this.#results.set(this.#ordered ? number : this.#added++, result);
-    this.#handOut();
+    // A receiver waits only while no result is ready, so this one is the next.
+    const receiver = this.#ordered ? undefined : this.#receivers.shift();
+    if (receiver !== undefined) receiver.resolve({ done: false, value: result });
+    else {
+      this.#results.set(this.#ordered ? number : this.#added++, result);
+      if (this.#ordered) this.#handOut();
+    }
   }
 
   /**

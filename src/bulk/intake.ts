@@ -44,8 +44,13 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   return { id: fields.id, number, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
 
-/** Turns a request into batches, if it is sent in batches. */
-type Batching<Id> = (request: PendingRequest<Id>) => PendingRequest<Id> | RequestInBatches<Id>;
+/** The run that an {@link Intake} reads for. Its methods, not closures: V8 compiles again for each run's closures. */
+interface IntakeRun<Id> {
+  /** Turns a request into batches, if it is sent in batches. */
+  batched(request: PendingRequest<Id>): PendingRequest<Id> | RequestInBatches<Id>;
+  /** Called when a promise of an async source has settled. */
+  arrived(): void;
+}
 
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
@@ -57,27 +62,26 @@ export class Intake<Id> {
   /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
-  readonly #batching: Batching<Id>;
-  readonly #arrived: () => void;
+  readonly #run: IntakeRun<Id>;
   /** Requests that can be sent now: they were put back, or an async source returned them. */
   readonly #ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
 
-  /** @param arrived Called when a promise of an async source has settled. */
-  constructor(source: Source<RerankAllRequest<Id>>, batching: Batching<Id>, arrived: () => void) {
+  constructor(source: Source<RerankAllRequest<Id>>, run: IntakeRun<Id>) {
     this.#source = source;
-    this.#batching = batching;
+    this.#run = run;
     // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
     // compiles the code again when the field changes.
     this.isDry = false;
-    this.#arrived = arrived;
   }
 
   /** Whether all requests of the source have a result. */
   get isDone(): boolean {
-    return this.isDry && this.pending.size === 0 && this.inBatches.size === 0;
+    // Not one `&&` after another: V8 throws compiled code away when it reaches a part that was never evaluated.
+    const { isDry, pending, inBatches } = this;
+    return isDry && pending.size + inBatches.size === 0;
   }
 
   /** The ids of the requests that have no result yet. */
@@ -152,19 +156,17 @@ export class Intake<Id> {
     } catch (error) {
       this.#fail(error);
     }
-    this.#arrived();
+    this.#run.arrived();
   }
 
   #take(result: IteratorResult<RerankAllRequest<Id>>): PendingRequest<Id> | undefined {
     if (Object(result) !== result)
       throw new TypeError(`next() of requests came to ${String(result)}, which is no { done, value }.`);
-    if (result.done) {
-      this.isDry = true;
-      return undefined;
-    }
+    this.isDry ||= Boolean(result.done);
+    if (this.isDry) return undefined;
     const { value } = result;
     try {
-      const request = this.#batching(pendingOf(value, this.#taken++));
+      const request = this.#run.batched(pendingOf(value, this.#taken++));
       if (!isInBatches(request)) return this.#begin(request);
       this.inBatches.add(request);
       return this.#nextBatch();

@@ -9,7 +9,7 @@ import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
 import { memberOf } from "../values.js";
-import { batchesOf } from "./batches.js";
+import { type BatchedRequest, batchesOf } from "./batches.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
@@ -60,11 +60,7 @@ export class Run<Id> implements RunParts {
     this.signal = this.#calls.signal;
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, (now) => this.#take(now));
-    this.#intake = new Intake(
-      source,
-      (request) => batchesOf(request, settings),
-      () => this.#advance(),
-    );
+    this.#intake = new Intake(source, this);
     this.#delivery = new Delivery(settings.ordered);
   }
 
@@ -99,7 +95,7 @@ export class Run<Id> implements RunParts {
 
   // Whether a limit is reached for good.
   get #isSpent(): boolean {
-    return this.schedule.inFlight === 0 && this.pace.limit !== undefined;
+    return this.pace.limit !== undefined && this.schedule.inFlight === 0;
   }
 
   #start(): void {
@@ -121,6 +117,14 @@ export class Run<Id> implements RunParts {
     });
   }
 
+  batched(request: PendingRequest<Id>): PendingRequest<Id> | BatchedRequest<Id> {
+    return batchesOf(request, this.#settings);
+  }
+
+  arrived(): void {
+    this.#advance();
+  }
+
   // Sends as many requests as the limits allow now.
   #advance(): void {
     this.schedule.advance();
@@ -138,16 +142,16 @@ export class Run<Id> implements RunParts {
     this.#finish();
   }
 
+  // Ends the run once nothing is in flight, and nothing more can begin.
   #finish(): void {
-    if (this.#state !== "running") return;
+    if (this.schedule.inFlight > 0 || this.#state !== "running") return;
     if (this.#pausedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && this.#intake.pending.size === 0) this.#intake.next(true);
       const { isDone, pending, failed } = this.#intake;
       if (isDone) void this.#stop(failed);
       else if (this.#isSpent && pending.size > 0) this.#end(endedByLimit(this.pace, this.#progress()));
-    } else if (this.schedule.inFlight === 0)
-      this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
+    } else this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
   }
 
   get #hasRoom(): boolean {

@@ -157,7 +157,8 @@ export function readRerank(response: object, named?: (index: number) => string):
 
 // The first `index` or `relevance_score` that is missing or invalid; undefined when there is none.
 function lackIn(data: readonly unknown[], named = (_: number) => ""): string | undefined {
-  for (const [position, entry] of data.entries()) {
+  for (let position = 0; position < data.length; position++) {
+    const entry = data[position];
     const index = memberOf(entry, "index");
     if (!Number.isInteger(index)) return `data[${position}].index`;
     // JSON.parse reads 1e400 as Infinity.

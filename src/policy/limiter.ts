@@ -47,15 +47,18 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
-    return now >= this.opensAt(now, endsAt) && this.inFlight < (this.isOutage ? 1 : this.limit);
+    // The number in flight first: in most turns of a run it says no, and costs least.
+    return this.inFlight < (this.isOutage ? 1 : this.limit) && now >= this.opensAt(now, endsAt);
   }
 
-  /** The earliest time for another attempt. A call with little time left does not wait for the pause's random part. */
+  /** The earliest time for another attempt; any earlier time if that is now. A call with little time left does not wait for the pause's random part. */
   opensAt(now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
     const { pausedUntil } = this;
+    const slotAt = this.search?.opensAt(now, this.inFlight) ?? 0;
+    if (pausedUntil <= now) return slotAt;
     const asked = Math.min(this.#askedUntil, pausedUntil);
     const isTight = pausedUntil - asked > (endsAt - asked) * backoff.jitterShare;
-    return Math.max(isTight ? asked : pausedUntil, this.search?.opensAt(now, this.inFlight) ?? 0);
+    return Math.max(isTight ? asked : pausedUntil, slotAt);
   }
 
   /** The limit never exceeds `most` from now on. */

@@ -65,8 +65,10 @@ export function joinable(
   const seen = new Uint8Array(documents.length);
   let isOrdered = true;
   let last = Number.POSITIVE_INFINITY;
-  for (const [position, entry] of data.entries()) {
-    const wrong = wrongIn(entry, position, { documents, seen, named });
+  const within = { documents, seen, named };
+  for (let position = 0; position < data.length; position++) {
+    const entry = data[position] as RerankResult;
+    const wrong = wrongIn(entry, position, within);
     if (wrong !== undefined) return broken(wrong);
     const { index, relevance_score: score } = entry;
     seen[index] = 1;

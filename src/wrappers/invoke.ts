@@ -12,11 +12,15 @@ import { idRules } from "../options/contractChecks.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
 import { camelCase, ownProperties, type RequestRules } from "../options/validate.js";
+import { attemptPolicy } from "../policy/retry.js";
+import type { Lane } from "../policy/schedule.js";
 import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
 
 /** The options of one call, copied and checked. @throws StatusError */
 export function ownOptions(options: CallOptions | undefined): CallOptions {
+  const policy = (options as { readonly [attemptPolicy]?: Lane } | undefined)?.[attemptPolicy];
+  if (options !== undefined && policy?.options === options) return options;
   return ownProperties(options, "options", callOptionTable);
 }
 
