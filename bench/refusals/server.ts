@@ -23,14 +23,22 @@ export interface Asked {
 export interface No {
   readonly status: number;
   readonly code: string;
+  /** The seconds of a Retry-After header. */
   readonly retryAfter?: number;
+  /** Whether the header has the date instead. */
+  readonly isDate?: true;
+}
+
+/** A ranking that takes longer or shorter than the others. */
+export interface Later {
+  readonly afterMs: number;
 }
 
 /** A service that says no to some requests, and keeps all of them. */
 export interface RefusingService {
   readonly url: string;
   readonly requests: Asked[];
-  says: (asked: Asked) => No | undefined;
+  says: (asked: Asked) => No | Later | undefined;
   /** Milliseconds before each ranking. */
   delayMs: number;
   reset(): void;
@@ -52,8 +60,10 @@ export async function startRefusing(): Promise<RefusingService> {
     const at = Date.now();
     const asked: Asked = { query, row, at, ms: at - (requests[0]?.at ?? at), active, status: 0 };
     requests.push(asked);
-    const no = service.says(asked);
-    if (no === undefined) await setTimeout(service.delayMs);
+    const said = service.says(asked);
+    const no = said !== undefined && "status" in said ? said : undefined;
+    if (said === undefined) await setTimeout(service.delayMs);
+    else if ("afterMs" in said) await setTimeout(said.afterMs);
     // A timer comes before the end of a connection that this process was too busy to see.
     await setImmediate();
     if (response.destroyed || response.socket?.readableEnded) return;
@@ -79,8 +89,12 @@ export async function startRefusing(): Promise<RefusingService> {
   return service;
 }
 
-function headersOf(no: No | undefined): Record<string, string> {
-  const retryAfter = no?.retryAfter !== undefined && { "retry-after": String(no.retryAfter) };
+/** @param now When the response is sent: a date counts from it */
+export function headersOf(no: No | undefined, now: number = Date.now()): Record<string, string> {
+  const { retryAfter: seconds, isDate } = no ?? {};
+  const retryAfter = seconds !== undefined && {
+    "retry-after": isDate ? new Date(now + seconds * 1000).toUTCString() : String(seconds),
+  };
   return { "content-type": "application/json", ...retryAfter };
 }
 

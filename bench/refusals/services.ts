@@ -1,11 +1,12 @@
 // Services that say no, each as its rule for one request.
-import { seededRandom } from "../outage/random.js";
-import type { Asked, No } from "./server.js";
+import { atOnce, hashed, type Known, perSecond, type Rule, tooMany } from "./rules.js";
+import type { No } from "./server.js";
 
 export interface Service {
   readonly name: string;
   /** The requests a second that it allows. */
   readonly perSecond?: number;
+  /** How long a ranking takes, if its rule does not say otherwise. */
   readonly answerMs: number;
   /** When it works again, in milliseconds since the first request. */
   readonly mendedMs?: number;
@@ -13,31 +14,13 @@ export interface Service {
   readonly poison?: number;
   /** Whether the caller aborts the run at about a quarter. */
   readonly isCancelled?: true;
-  /** Makes the rule of one run. */
-  open(): Rule;
+  /** Whether what it takes changes within a run. */
+  readonly isChanging?: true;
+  /** Makes the rule of one run. @param seed Makes its random numbers others */
+  open(seed?: number): Rule;
+  /** What one may send who knows the rule; absent where a rule limits nothing. */
+  readonly known?: Known;
 }
-
-type Rule = (asked: Asked) => No | undefined;
-
-const tooMany: No = { status: 429, code: "RESOURCE_EXHAUSTED" };
-
-/** Refuses beyond so many requests a second: a bucket of one second's worth, full at the beginning. */
-export function perSecond(rate: number, no: No = tooMany): Rule {
-  let tokens = rate;
-  let last: number | undefined;
-  return ({ at }) => {
-    tokens = Math.min(rate, tokens + ((at - (last ?? at)) * rate) / 1000);
-    last = at;
-    if (tokens < 1) return no;
-    tokens -= 1;
-    return undefined;
-  };
-}
-
-const atOnce =
-  (most: number): Rule =>
-  ({ active }) =>
-    active > most ? tooMany : undefined;
 
 const between =
   (fromMs: number, untilMs: number, no: No): Rule =>
@@ -47,21 +30,33 @@ const between =
 const never: Service["open"] = () => () => undefined;
 
 export const services: readonly Service[] = [
-  { name: "20 a second, 429 without a time", perSecond: 20, answerMs: 200, open: () => perSecond(20) },
+  {
+    name: "20 a second, 429 without a time",
+    perSecond: 20,
+    answerMs: 200,
+    open: () => perSecond(20),
+    known: { perSecond: 20 },
+  },
   {
     name: "20 a second, 429 with Retry-After: 1",
     perSecond: 20,
     answerMs: 200,
     open: () => perSecond(20, { ...tooMany, retryAfter: 1 }),
+    known: { perSecond: 20 },
   },
-  { name: "10 at once", answerMs: 200, open: () => atOnce(10) },
-  { name: "200 at once", answerMs: 200, open: () => atOnce(200) },
+  { name: "10 at once", answerMs: 200, open: () => atOnce(10), known: { atOnce: () => 10 } },
+  { name: "200 at once", answerMs: 200, open: () => atOnce(200), known: { atOnce: () => 200 } },
   {
     name: "30 % random 429",
     answerMs: 200,
-    open() {
-      const next = seededRandom(7);
-      return () => (next() < 0.3 ? tooMany : undefined);
+    open(seed = 7) {
+      // By the row and its attempt: how often a row is rejected does not depend on the order of the requests.
+      const attempts = new Map<number, number>();
+      return ({ row }) => {
+        const attempt = attempts.get(row) ?? 0;
+        attempts.set(row, attempt + 1);
+        return hashed(row, seed + 1000 * attempt) < 0.3 ? tooMany : undefined;
+      };
     },
   },
   {
@@ -77,14 +72,18 @@ export const services: readonly Service[] = [
     name: "an outage of 20 s",
     answerMs: 200,
     mendedMs: 21_000,
+    isChanging: true,
     open: () => between(1_000, 21_000, { status: 503, code: "UNAVAILABLE" }),
+    known: { atOnce: (ms) => (ms > 1_000 && ms < 21_000 ? 0 : Number.POSITIVE_INFINITY) },
   },
   { name: "responses of 5 s", answerMs: 5_000, open: never },
   {
     name: "a key revoked for 5 s",
     answerMs: 200,
     mendedMs: 6_000,
+    isChanging: true,
     open: () => between(1_000, 6_000, { status: 401, code: "UNAUTHENTICATED" }),
+    known: { atOnce: (ms) => (ms > 1_000 && ms < 6_000 ? 0 : Number.POSITIVE_INFINITY) },
   },
   // Slow, so that there is much under way, and left, when the caller's word arrives.
   { name: "the caller cancels", answerMs: 2_000, isCancelled: true, open: never },

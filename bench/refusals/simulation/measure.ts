@@ -1,0 +1,72 @@
+// What each scheme needs with each service, compared with the oracle: medians and 95th percentiles over seeds.
+import { changingServices } from "../changingServices.js";
+import { type Service, services } from "../services.js";
+import { oracleOf, schemes } from "./schemes.js";
+import { type Figures, simulate } from "./simulate.js";
+
+/** One scheme with one service. */
+export interface Compared {
+  readonly service: string;
+  readonly scheme: string;
+  /** Its time over the oracle's with the same seed. */
+  readonly time: Spread;
+  /** Requests over rows. */
+  readonly requests: Spread;
+  /** Seconds to the last response; the oracle's are those of its own. */
+  readonly seconds: number;
+  readonly oracleSeconds: number;
+  /** The most rows that a run lost. */
+  readonly lost: number;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly p95: number;
+}
+
+/** The services that a run goes through to its end. */
+export const simulated: readonly Service[] = [...services, ...changingServices].filter(
+  ({ isCancelled }) => !isCancelled,
+);
+
+const rows = 1000;
+
+/** The runs of all schemes with one service. @param names Which schemes */
+export function compare(service: Service, seeds: number, names: readonly string[]): readonly Compared[] {
+  const numbers = Array.from({ length: seeds }, (_, seed) => seed + 1);
+  const oracle = numbers.map((seed) => simulate(service, oracleOf(service, seed), seed, rows));
+  return ["oracle", ...names].map((scheme) => {
+    const limiterOf = schemes[scheme];
+    const runs = limiterOf ? numbers.map((seed) => simulate(service, limiterOf, seed, rows)) : oracle;
+    return summary(service.name, scheme, runs, oracle);
+  });
+}
+
+function summary(
+  service: string,
+  scheme: string,
+  runs: readonly Figures[],
+  oracle: readonly Figures[],
+): Compared {
+  const seconds = (of: readonly Figures[]): number => rounded(spread(of.map(({ ms }) => ms / 1000)).median);
+  return {
+    service,
+    scheme,
+    time: spread(runs.map(({ ms }, index) => ms / (oracle[index] as Figures).ms)),
+    requests: spread(runs.map(({ requests }) => requests / rows)),
+    seconds: seconds(runs),
+    oracleSeconds: seconds(oracle),
+    lost: Math.max(...runs.map(({ lost }) => lost)),
+  };
+}
+
+/** The median and the 95th percentile: the smallest value that 95 % do not exceed. */
+export function spread(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] as number;
+  return { median: rounded(at(0.5)), p95: rounded(at(0.95)) };
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

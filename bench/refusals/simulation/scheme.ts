@@ -1,0 +1,29 @@
+import type { AttemptTimes } from "../../../src/policy/retry.js";
+import type { LimitSearch } from "../../../src/policy/search.js";
+
+/** What the engine asks of a scheme, and tells it. By itself it never changes its limit. */
+export class Scheme implements Pick<LimitSearch, keyof LimitSearch> {
+  limit = 4;
+  epoch = 0;
+  sharesService = false;
+  readonly most: number;
+
+  constructor(most: number) {
+    this.most = most;
+  }
+
+  cap(): void {}
+  /** The earliest time for another attempt. */
+  opensAt(_now: number, _inFlight: number): number {
+    return 0;
+  }
+  passed(_now: number, _inFlight: number): void {}
+  answered(_times: AttemptTimes): void {}
+  rateLimited(_times: AttemptTimes, _inFlight: number, _askedMs: number): void {}
+  /** An attempt begins. */
+  began(_now: number): void {}
+
+  protected set(limit: number): void {
+    this.limit = Math.max(1, Math.min(this.most, Math.floor(limit)));
+  }
+}

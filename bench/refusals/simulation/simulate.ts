@@ -1,0 +1,214 @@
+// A run of many rows over the engine of a bulk run (Schedule, Lane, Limiter, the retry table), in simulated time.
+import { Failure } from "../../../src/errors/failure.js";
+import type { Limiter } from "../../../src/policy/limiter.js";
+import { type RetryState, retryAfterMs } from "../../../src/policy/retry.js";
+import { Lane, Schedule } from "../../../src/policy/schedule.js";
+import { seededRandom } from "../../outage/random.js";
+import { hashed, type Rule } from "../rules.js";
+import { headersOf, type No } from "../server.js";
+import type { Service } from "../services.js";
+import { EventClock } from "./clock.js";
+
+/** What a run needed. */
+export interface Figures {
+  /** From the first request to the last response. */
+  readonly ms: number;
+  /** From the first request to the last request, as the matrix counts. */
+  readonly lastRequestMs: number;
+  readonly requests: number;
+  /** Rows without a ranking, apart from those that can have none. */
+  readonly lost: number;
+}
+
+// As in a bulk run: the deadline of a row, and how many rows are kept for each slot.
+const timeoutMs = 60_000;
+const pendingForEach = 4;
+// What sockets and both programs add to a response: from 1 ms to 3.
+const overheadMs = 1;
+const noiseMs = 2;
+// Whoever mends a rejected key starts the program again after so long.
+const restartMs = 1_000;
+
+const state: Omit<RetryState, "retries" | "timeLeftMs" | "random"> = {
+  operation: "rerankDocuments",
+  idempotent: undefined,
+  maxRetries: 2,
+  budget: 100,
+  replayable: true,
+  freshKey: false,
+};
+
+/** @param limiterOf Makes the limiter of each program: a rejected key ends one, and another starts */
+export function simulate(service: Service, limiterOf: () => Limiter, seed: number, rows = 1000): Figures {
+  return new Simulation(service, limiterOf, seed, rows).run();
+}
+
+class Simulation {
+  readonly #service: Service;
+  readonly #limiterOf: () => Limiter;
+  readonly #clock = new EventClock();
+  readonly #seed: number;
+  readonly #random: () => number;
+  readonly #rule: Rule;
+  // The rows that no program has begun, or that one left behind.
+  #left: number[];
+  #underWay = new Set<Call>();
+  #schedule!: Schedule;
+  #active = 0;
+  #done = 0;
+  #requests = 0;
+  #lost = 0;
+  #lastRequestMs = 0;
+  #lastMs = 0;
+
+  constructor(service: Service, limiterOf: () => Limiter, seed: number, rows: number) {
+    this.#service = service;
+    this.#limiterOf = limiterOf;
+    this.#seed = seed;
+    this.#random = seededRandom(seed);
+    this.#rule = service.open(seed);
+    this.#left = Array.from({ length: rows }, (_, row) => rows - 1 - row);
+  }
+
+  run(): Figures {
+    const rows = this.#left.length;
+    this.#start();
+    while (this.#done < rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
+    const lost = this.#lost - (this.#service.poison ?? 0);
+    return { ms: this.#lastMs, lastRequestMs: this.#lastRequestMs, requests: this.#requests, lost };
+  }
+
+  #start(): void {
+    const limiter = this.#limiterOf();
+    const parts = { limiter, clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
+    const schedule: Schedule = new Schedule(parts, (now) => {
+      while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * limiter.limit) {
+        const row = this.#left.pop();
+        if (row === undefined) break;
+        const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
+        this.#underWay.add(call);
+        call.begin(now);
+      }
+    });
+    this.#schedule = schedule;
+    schedule.advance();
+  }
+
+  #send(call: Call, now: number): void {
+    const schedule = this.#schedule;
+    this.#requests += 1;
+    this.#lastRequestMs = now;
+    this.#active += 1;
+    const said = this.#rule({ row: call.row, at: now, ms: now, active: this.#active });
+    const no = said !== undefined && "status" in said ? said : undefined;
+    const workMs = said === undefined ? this.#service.answerMs : "afterMs" in said ? said.afterMs : 0;
+    this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
+      this.#active -= 1;
+      if (schedule !== this.#schedule) return;
+      if (no === undefined) this.#settle(call, true);
+      else this.#reject(call, no);
+      this.#schedule.advance();
+    });
+  }
+
+  #reject(call: Call, no: No): void {
+    const now = this.#clock.now();
+    const timeLeftMs = call.deadline - now;
+    const failure = failureOf(no, now);
+    const { retries } = call;
+    const { waitMs } = call.decide(failure, { ...state, retries, timeLeftMs, random: this.#randomOf(call) });
+    if (waitMs !== undefined) this.#wait(call, waitMs, timeLeftMs);
+    else if (no.status === 401) this.#restart();
+    else this.#settle(call, false);
+  }
+
+  // The random part of a row's backoff is the same whatever the scheme, so that runs of one seed can be compared.
+  #randomOf({ row, retries }: Call): number {
+    return hashed(row, this.#seed + 1000 * retries + 500);
+  }
+
+  // A row whose deadline passes while it waits for its turn is lost.
+  #wait(call: Call, ms: number, timeLeftMs: number): void {
+    const schedule = this.#schedule;
+    call.unset = this.#clock.after(timeLeftMs, () => {
+      if (schedule !== this.#schedule || !schedule.waiting.delete(call)) return;
+      this.#settle(call, false);
+      schedule.advance();
+    });
+    call.retryAfter(ms);
+  }
+
+  #settle(call: Call, isRanked: boolean): void {
+    if (isRanked) call.answered();
+    else this.#lost += 1;
+    this.#done += 1;
+    this.#lastMs = this.#clock.now();
+    this.#underWay.delete(call);
+  }
+
+  #restart(): void {
+    this.#schedule.close();
+    for (const { row } of this.#underWay) this.#left.push(row);
+    this.#underWay.clear();
+    // What is in flight belongs to no schedule.
+    this.#schedule = new Schedule(
+      { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true },
+      () => {},
+    );
+    this.#clock.after(restartMs, () => this.#start());
+  }
+}
+
+/** One row of a run. Its attempts are sent as they begin. */
+class Call extends Lane {
+  readonly row: number;
+  readonly deadline: number;
+  retries = 0;
+  /** Cancels what ends its wait at the deadline. */
+  unset: (() => void) | undefined;
+  readonly #schedule: Schedule;
+  readonly #send: (call: Call, now: number) => void;
+
+  constructor(schedule: Schedule, row: number, deadline: number, send: (call: Call, now: number) => void) {
+    super(schedule);
+    this.row = row;
+    this.deadline = deadline;
+    this.#schedule = schedule;
+    this.#send = send;
+  }
+
+  override begin(now: number): void {
+    this.unset?.();
+    super.begin(now);
+    this.#send(this, now);
+  }
+
+  /** What `wait` does, without a promise. */
+  retryAfter(ms: number): void {
+    this.retries += 1;
+    this.readyAt = this.ended + ms;
+    this.#schedule.add(this);
+  }
+}
+
+const failures = new Map<No, Failure>();
+
+function failureOf(no: No, now: number): Failure {
+  const known = no.isDate ? undefined : failures.get(no);
+  if (known) return known;
+  const { status: httpStatus, code } = no;
+  const headers = { ...headersOf(no, now), date: new Date(now).toUTCString() };
+  const asked = no.retryAfter === undefined ? undefined : retryAfterMs(headers, undefined, now);
+  const failure = new Failure({
+    ...{ message: "", codeSource: "body", httpStatus, code: code as Failure["code"], retryAfterMs: asked },
+    executed: httpStatus === 503 ? "unknown" : "no",
+    events: [eventOf(httpStatus, asked)],
+  });
+  if (!no.isDate) failures.set(no, failure);
+  return failure;
+}
+
+function eventOf(status: number, asked: number | undefined): Failure["events"][number] {
+  if (status === 429) return asked === undefined ? "exhausted" : "exhaustedTimed";
+  return status === 503 ? "unavailable" : status === 401 ? "unauthenticated" : "refused";
+}
