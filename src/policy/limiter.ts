@@ -51,7 +51,10 @@ export class Limiter {
     return this.inFlight < (this.isOutage ? 1 : this.limit) && now >= this.opensAt(now, endsAt);
   }
 
-  /** The earliest time for another attempt; any earlier time if that is now. A call with little time left does not wait for the pause's random part. */
+  /**
+   * The earliest time for another attempt, or any earlier time if that is now. A call with little time left does not wait
+   * for the pause's random part.
+   */
   opensAt(now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
     const { pausedUntil } = this;
     const slotAt = this.search?.opensAt(now, this.inFlight) ?? 0;
