@@ -17,13 +17,13 @@ import { WithoutPrototype } from "../values.js";
 import type { PendingRequest, RequestInBatches } from "./intake.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
-// With so many batches rejected and none ranked, the query is at fault: enough to find a document among a thousand.
+// After this many rejected batches and none ranked, the query is at fault: halving finds 1 document of 1000 sooner.
 const mostRejected = 16;
-// How messages name the items of the plan.
+// The word for what is batched, in error messages.
 const list = "documents";
 const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
 
-/** Documents of a batch that are still to be sent; undefined for all of them, which are read when they are sent. */
+/** What of a batch is still to be sent. `some` is undefined for a whole batch, whose texts are read when it is sent. */
 interface Rest {
   readonly number: number;
   readonly some: BatchDocuments | undefined;
@@ -34,13 +34,13 @@ interface SentBatch {
   readonly some: BatchDocuments;
 }
 
-/** A request whose documents are sent in batches, by the plan of `rerank.items`. */
+/** A request whose documents are sent in batches, divided as `rerank.items` divides items. */
 export class BatchedRequest<Id> implements RequestInBatches<Id> {
   readonly #whole: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #batches: readonly Batch[];
   readonly #textsOf: (document: number) => readonly string[];
-  // The last one is sent next.
+  // What is still to be sent. The last entry is sent next.
   #rest: Rest[];
   readonly #inFlight: Map<PendingRequest<Id>, SentBatch> = new Map();
   readonly #done: DoneBatch[] = [];
@@ -126,7 +126,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     if (named.size === 0) this.#rest.push(only(sent, (document) => document >= half));
     this.#rest.push(only(sent, (document) => (named.size === 0 ? document < half : !named.has(document))));
     for (const document of named) this.#reject(places, document, error);
-    // Of a rejected document, other parts may be left.
+    // Other parts of a rejected document are not sent either.
     this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
     if (this.#rejected.size === this.#whole.body.documents.length) this.#fail(sent, error);
   }
@@ -196,7 +196,7 @@ export function batchesOf<Id>(
   }
 }
 
-// Whether a request has a list of documents and a usable top_n. Any other request is not divided: the client refuses it.
+// Whether a request has a list of documents and a usable top_n. The client rejects any other request, undivided.
 function isDivisible({ documents, top_n }: RerankRequest): boolean {
   const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
   return (
@@ -213,7 +213,7 @@ function checkFits(batches: number, { maxRequests = Number.POSITIVE_INFINITY }: 
     );
 }
 
-// The texts that come back are the caller's: they need not be sent twice.
+// The body of a batch. The service sends no documents back: the caller has them.
 function batchBody(whole: RerankRequest, documents: readonly string[]): RerankRequest {
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
   for (const name of Object.keys(whole))
@@ -234,7 +234,7 @@ function isRejection({ code, codeSource, executed }: StatusError): boolean {
   return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");
 }
 
-// The plan of rerank.items names items.
+// Planning names items, as for `rerank.items`: this rewords its error to name documents.
 function inDocuments(error: StatusError): StatusError {
   const { text, cause } = error;
   return /^split \w+ /.test(text) ? invalid(text.replace("items[", `${list}[`), { cause }) : error;

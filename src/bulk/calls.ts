@@ -131,7 +131,7 @@ export class Calls<Id> {
     return this.areOwn ? call() : this.#watched(call);
   }
 
-  // A custom client may throw, return something that is not a promise, or never settle.
+  // Makes a custom client's call, which may throw, return something that is not a promise, or never settle.
   #watched(call: () => Promise<RerankResponse>): Promise<RerankResponse> {
     const { timeoutMs } = this.#settings;
     return new Promise((resolve, reject) => {
@@ -167,7 +167,7 @@ export class Calls<Id> {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
-    // V8 keeps the shape of a field's values, and on Node 20 each AbortSignal has its own: undefined ends that.
+    // Undefined first: V8 tracks the shape of a field's values, and on Node 20 each AbortSignal has a shape of its own.
     options.signal = undefined;
     options.signal = signal;
     options.timeoutMs = timeoutMs;

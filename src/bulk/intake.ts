@@ -11,7 +11,7 @@ export interface RequestInBatches<Id> {
   readonly error: StatusError | undefined;
   /** How many of its batches were ranked, and so paid for. */
   readonly ranked: number;
-  /** The next batch to send; undefined if none is left, or if it waits for the result of another. */
+  /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined;
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
   settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined;
@@ -44,7 +44,7 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   return { id: fields.id, number, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
 
-/** The run that an {@link Intake} reads for. Its methods, not closures: V8 compiles again for each run's closures. */
+/** The run that an {@link Intake} reads for. Methods, not closures: V8 would compile each run's closures again. */
 interface IntakeRun<Id> {
   /** Turns a request into batches, if it is sent in batches. */
   batched(request: PendingRequest<Id>): PendingRequest<Id> | RequestInBatches<Id>;

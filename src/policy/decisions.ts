@@ -13,7 +13,7 @@ export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
   gateway: row([0, 2, 2, 0], "unknown"),
   exhaustedTimed: row([2, 2, 2, 1], "no"),
   exhausted: row([0, 1, 1, 0], "no"),
-  // The service documents DEADLINE_EXCEEDED so: the operation may still have completed.
+  // The service documents that after DEADLINE_EXCEEDED the operation may still have completed.
   deadline: row([0, 1, 1, 0], "unknown"),
   unnamedFault: row([0, 1, 1, 0], "unknown"),
   namedFault: row([0, 1, 0, 0], "unknown"),
@@ -116,10 +116,10 @@ export const backoff: Readonly<
   >
 > = {
   baseMs: 250,
-  /** The base after RESOURCE_EXHAUSTED. */
+  /** The base of the wait after RESOURCE_EXHAUSTED. */
   exhaustedBaseMs: 1000,
   capMs: 8000,
-  /** A longer Retry-After ends the call at once. */
+  /** The longest Retry-After that a call waits for: a longer one ends the call at once. */
   longestRetryAfterMs: 60_000,
   /** A random wait is added to a Retry-After: at most this share of it, and of the time that is left after it. */
   jitterShare: 0.1,
@@ -135,13 +135,13 @@ export const budget: { readonly full: number; readonly retryCost: number; readon
   successGain: 1,
 };
 
-/** Milliseconds to connect; a client's default. */
+/** A client's default connect timeout, in milliseconds. */
 export const defaultConnectTimeoutMs: number = 10_000;
 
-/** Milliseconds that an idle connection is kept; a client's default. */
+/** How long a client keeps an idle connection by default, in milliseconds. */
 export const defaultKeepAliveMs: number = 4_000;
 
-/** The most retries of a call; a client's default. */
+/** How many retries a client allows a call by default. */
 export const defaultMaxRetries: number = 2;
 
 /** A code read from an HTTP status alone. */

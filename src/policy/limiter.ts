@@ -30,7 +30,7 @@ export class Limiter {
     else this.search = concurrency;
   }
 
-  /** The most attempts in flight at once. */
+  /** How many attempts may be in flight at once. */
   get limit(): number {
     return this.search?.limit ?? this.#fixed;
   }
@@ -47,7 +47,7 @@ export class Limiter {
 
   /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
-    // The number in flight first: in most turns of a run it says no, and costs least.
+    // Checks the number in flight first: that costs least, and in most turns of a run it already says no.
     return this.inFlight < (this.isOutage ? 1 : this.limit) && now >= this.opensAt(now, endsAt);
   }
 
@@ -133,7 +133,7 @@ export function pauseAskedBy(failure: Failure, decision: Decision): number {
   return isTransient(failure, decision) ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-// When the process runs out of files, a run leaves a quarter of its sockets, at most this many, to the rest of it.
+// When the process runs out of files, a run leaves a quarter of its sockets, at most this many, to other code in it.
 const mostSpared = 4;
 
 /** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */

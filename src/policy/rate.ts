@@ -11,7 +11,7 @@ export interface SendLimits {
 }
 
 const minuteMs = 60_000;
-// Timers fire late: up to this much of the lost time may be made up for.
+// Timers fire late: up to this many milliseconds of the lost time may be made up for.
 const spareMs = 20;
 // The assumed bytes per token, until the first response reports its tokens.
 const firstBytesPerToken = 4;

@@ -51,7 +51,7 @@ export interface Ran {
   readonly executedBecause: ExecutedBecause;
 }
 
-/** What is known before the first attempt. */
+/** The value of a call before its first attempt. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
 /** The more severe of two attempts: if either may have run the operation, the call may have run it. */
@@ -159,7 +159,7 @@ function forbidden(
 
 function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetried {
   if (happened.includes("refused")) return "refused";
-  // An event that a read is retried for is transient.
+  // An event for which the retry class `read` is retried is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
   return transient && !isSafe(kind) ? "not-safe" : "not-transient";
 }
@@ -195,7 +195,7 @@ const forms = [
   `${day} ${month} (?<date>[ \\d]\\d) ${time} (?<year>\\d{4})`,
 ].map((form) => new RegExp(`^${form}$`));
 
-// The milliseconds from `since`, 0 for a date before it; by default since 1970.
+// Parses a date to the milliseconds from `since`, or 0 for a date before it; by default since 1970.
 function parseDate(text = "", now: number, since = 0): number | undefined {
   const found = forms.map((form) => form.exec(text)?.groups).find(Boolean);
   if (found === undefined) return undefined;

@@ -9,7 +9,7 @@ import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "
 /** The clock of a schedule: the machine's or a test's. */
 export interface Clock {
   now(): number;
-  /** Calls `run` after `ms` milliseconds; the returned function cancels that. */
+  /** Calls `run` after `ms` milliseconds. Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -23,7 +23,7 @@ export const machineClock: Clock = { now, after };
 export class Schedule {
   declare readonly limiter: Limiter;
   declare readonly clock: Clock;
-  /** The declared rate. */
+  /** Keeps the rate that the caller declared, and counts what is sent. */
   declare readonly pace?: Pace | undefined;
   /** Whether a call is retried until its deadline, if the decision table allows a retry at all. */
   declare readonly untilDeadline: boolean;
@@ -176,7 +176,7 @@ export class Lane implements AttemptTimes {
     this.#resume?.();
   }
 
-  /** Records that the client accepted the call. Its most connections, if known, cap the limit. */
+  /** Records that the client accepted the call. Its `maxConnections`, if known, caps the limit. */
   admitted({ maxConnections }: Pick<Transport, "maxConnections">): this {
     this.isAdmitted = true;
     if (maxConnections !== undefined) this.#schedule.limiter.cap(maxConnections);
