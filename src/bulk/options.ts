@@ -93,7 +93,7 @@ export interface RerankAllResults<Id = string>
 export interface RerankAllCounts {
   /** How many requests have a result. */
   readonly done: number;
-  /** How many HTTP requests were made, retries included. A request that is invalid is not sent, and is none. */
+  /** How many HTTP requests were made, retries included. Invalid requests are not sent, and not counted. */
   readonly requests: number;
   /** How many of the HTTP requests were retries. */
   readonly retries: number;
@@ -121,19 +121,19 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
   /** The concurrency limit of the whole run from now on: how many requests may be in flight. */
   readonly concurrency: number;
   /**
-   * How long the whole run sends nothing, in milliseconds, because this response asks to wait (`Retry-After`); absent
-   * when it does not. A time longer than `maxPauseMs` ends the run.
+   * How long the whole run pauses, in milliseconds, because this response asks to wait (`Retry-After`); absent when it
+   * does not. A time longer than `maxPauseMs` ends the run.
    */
-  readonly holdMs?: number;
+  readonly pauseMs?: number;
 }
 
 /** Options of {@link rerankAll}. */
 export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "headers" | "signal"> {
   /**
-   * The concurrency limit, the most requests in flight: at least 1, and never more than the client's `maxConnections`
-   * (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the service rate limits
-   * (429), responses come no faster, or the limit is 256; `{ max }` replaces that 256. Concurrent runs of one client
-   * share the limit that they find; a fixed number applies to each run separately.
+   * The concurrency limit, the maximum number of requests in flight: at least 1, and never more than the client's
+   * `maxConnections` (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the
+   * service rate limits (429), responses come no faster, or the limit is 256; `{ max }` replaces that 256. Concurrent
+   * runs of one client share the limit that they find; a fixed number applies to each run separately.
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
@@ -150,17 +150,17 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
       }
     | undefined;
   /**
-   * The most documents of one HTTP request: at least 1. A request with more is sent in batches, and has one result:
-   * `top_n` is applied once, to all of its documents together, and `usage` is the sum. Scores from several batches may
-   * be compared only if your model scores each document by itself. Each batch has its own deadline and its own retries.
-   * If one fails for good, the request fails and its other batches are aborted; `executed` is then `"yes"` if any batch
-   * was paid for. A document that the service rejects costs only itself: it is listed in `rejected`.
+   * The maximum number of documents of one HTTP request: at least 1. A request with more is sent in batches, and has
+   * one result: `top_n` is applied once, to all of its documents together, and `usage` is the sum. Scores from several
+   * batches may be compared only if your model scores each document by itself. Each batch has its own deadline and its
+   * own retries. If one fails for good, the request fails and its other batches are aborted; `executed` is then `"yes"`
+   * if any batch was paid for. A document that the service rejects costs only itself: it is listed in `rejected`.
    * @default all documents in one request
    */
   batchSize?: number | undefined;
   /**
-   * Splits a document that is too long for the model into parts, each of which is sent as a document. A document's score
-   * is that of its best part. Called twice for a document: when its request is planned, and when it is sent.
+   * Splits a document that is too long for the model into parts, each of which is sent as a document. A document's
+   * score is that of its best part. Called twice for a document: when its request is planned, and when it is sent.
    * @default every document is sent whole
    */
   split?: ((document: string) => readonly string[]) | undefined;
@@ -178,16 +178,16 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   /** Milliseconds after which the whole run ends with `DEADLINE_EXCEEDED`. Greater than 0. @default no limit */
   totalTimeoutMs?: number | undefined;
   /**
-   * The most HTTP requests of the whole run, retries included: at least 1. The run then ends with `RESOURCE_EXHAUSTED`
-   * and `limit`, after the results of the requests in flight, unless nothing is left. A request that alone has more
-   * batches than that fails with `OUT_OF_RANGE`, and is not sent.
+   * The maximum number of HTTP requests of the whole run, retries included: at least 1. The run then ends with
+   * `RESOURCE_EXHAUSTED` and `limit`, after the results of the requests in flight, unless nothing is left. A request
+   * that alone has more batches than that fails with `OUT_OF_RANGE`, and is not sent.
    * @default no limit
    */
   maxRequests?: number | undefined;
   /**
-   * The most tokens of the whole run, as the responses' `usage` counts them: at least 1. The run ends as with
-   * `maxRequests` once they are reached. Requests in flight, and responses without `usage`, count as an estimate from
-   * their bytes, so the number may be exceeded a little. Requests that fail count nothing.
+   * The maximum number of tokens of the whole run, as the responses' `usage` counts them: at least 1. The run ends as
+   * with `maxRequests` once they are reached. Requests in flight, and responses without `usage`, count as an estimate
+   * from their bytes, so the number may be exceeded a little. Requests that fail count nothing.
    * @default no limit
    */
   maxTokens?: number | undefined;

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { checkFile, type FileReport } from "./check/checkFile.js";
 import { type Finding, faultLine, mostCompared } from "./check/rows.js";
-import { type Context, Reported, UsageError } from "./context.js";
+import { type Context, hasKey, Reported, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { counted, isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
 
@@ -10,25 +9,29 @@ interface CheckOptions {
 }
 
 const note =
-  "The format of a dataset is not documented: only what any reader of JSON Lines needs was checked.";
+  "The format of a dataset is not documented: only whether each file is valid JSON Lines was checked.";
 
 /** `tunerank check FILE...` */
 export async function run({ args, options, terminal, signal }: Context<CheckOptions>): Promise<void> {
   if (args.filter((file) => file === "-").length > 1)
     throw new UsageError("The standard input can be read only once.");
   const told: object[] = [];
-  let isGood = true;
+  let [isGood, isAnyRead] = [true, false];
   for (const [index, file] of args.entries()) {
-    const { isRead, ...report } = await checkFile(file, signal);
+    const name = !hasKey(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
+    const { isRead, problem, ...others } = await checkFile(file, signal);
+    // What cannot be read has no line above with its name.
+    const said = isRead ? problem : problem?.replace(/^It/, () => name);
+    const report = said === undefined ? others : { ...others, problem: said };
+    isAnyRead ||= isRead;
     const ok = isValid(report) && !(options.strict && report.warnings.length > 0);
     isGood &&= ok;
-    // An argument that names no file is not shown: it may be an API key in the wrong place.
-    const name = isRead || existsSync(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
     if (terminal.json) told.push({ file: name, ok, ...report });
+    else if (!isRead) terminal.print(oneLine(said ?? ""));
     else show(name, report, terminal);
   }
   if (terminal.json) terminal.print(jsonLine({ files: told, note }));
-  else if (!isSilent(terminal)) terminal.note(note);
+  else if (isAnyRead && !isSilent(terminal)) terminal.note(note);
   if (!isGood) throw new Reported(exitCodes.usage);
 }
 

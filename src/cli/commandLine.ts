@@ -1,9 +1,9 @@
 // The `tunerank` program: parses the command line, runs one command, and returns the exit code.
 import { readFile } from "node:fs/promises";
-import { parseEnv } from "node:util";
 import { type Command, CommanderError } from "commander";
 import { version } from "../generated/version.js";
-import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
+import { type Context, cannotRead, namingFile, type ServiceOptions, UsageError } from "./context.js";
+import { variablesIn } from "./environment.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
 import { createProgram } from "./program.js";
@@ -96,10 +96,11 @@ async function setEnvironment({ envFile, debug }: ServiceOptions): Promise<void>
   const { env } = process;
   if (debug === true) env.TUNERANK_LOG = "debug";
   if (envFile === undefined) return;
+  const file = namingFile("--env-file", envFile);
   const text = await readFile(envFile, "utf8").catch((error) => {
-    throw cannotRead("--env-file", error);
+    throw cannotRead(file, error);
   });
-  for (const [name, value] of Object.entries(parseEnv(text))) env[name] ||= value;
+  for (const [name, value] of Object.entries(variablesIn(text, file))) env[name] ||= value;
 }
 
 // Moves options that stand before the command behind it, where Commander looks for them.
@@ -143,7 +144,7 @@ async function parse(program: Command, args: readonly string[]): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Commander throws an error with exit code 0 after it shows help or the version.
-    if (error.exitCode !== 0) throw new UsageError(reasonOf(error));
+    if (error.exitCode !== 0) throw new UsageError(await reasonOf(error));
   }
 }
 
@@ -154,16 +155,20 @@ function refuseKeys(args: readonly string[]): void {
   );
 }
 
-// Rejects an option without a value: Commander would use the next option as its value.
+// Rejects an option whose value seems to be an option: Commander would use it as the value. A number may be negative:
+// the check of the option's value says what is wrong with it.
 function refuseMissingValues(program: Command, [name, ...args]: readonly string[]): void {
   const command = program.commands.find((each) => each.name() === name);
   for (const [index, arg] of args.entries()) {
     const option = command?.options.find(({ long, short }) => arg === long || arg === short);
-    if (option?.required && /^-./.test(args[index + 1] ?? "")) {
-      throw new UsageError(
-        `Option '${arg}' has no value. One that starts with a dash is written ${arg}=VALUE.`,
-      );
-    }
+    const value = args[index + 1] ?? "";
+    if (!option?.required || !/^-[^\d.]/.test(value)) continue;
+    const isOption = command?.options.some(({ long, short }) => [long, short].includes(value.split("=")[0]));
+    throw new UsageError(
+      isOption
+        ? `Option '${arg}' has no value: the next word is an option. A value that starts with a dash is written ${arg}=VALUE.`
+        : `The value of '${arg}' starts with a dash: write ${arg}=VALUE.`,
+    );
   }
 }
 
@@ -175,17 +180,35 @@ function refuseShortQuery([name, ...args]: readonly string[]): void {
   throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 
+// Former names of options, with their present names.
+const renamed: Readonly<Record<string, string>> = {
+  "--max-hold": "--max-pause",
+  "--repeatable": "--idempotent",
+};
+
+// The names that Commander suggests in its message, as far as they are near: it also suggests names of which half the
+// letters differ.
+async function suggestionIn(message: string): Promise<string> {
+  const [, given = ""] = /'([^'=]*)/.exec(message) ?? [];
+  const { editsBetween, lettersOf } = await import("../engine.js");
+  const [, names = ""] = /\(Did you mean (?:one of )?([^']*)\?\)$/.exec(message) ?? [];
+  const near = names.split(", ").filter((name) => editsBetween(lettersOf(given), lettersOf(name)) <= 2);
+  if (names === "" || near.length === 0) return "";
+  return ` (Did you mean ${near.length > 1 ? "one of " : ""}${near.join(", ")}?)`;
+}
+
 // The reason in an error of Commander, without the unknown argument that its message quotes, which may be an API key.
 // The suggestion is kept: it is one of our own names.
-function reasonOf({ code, message }: CommanderError): string {
-  const suggestion = /\s\(Did you mean [^']*\?\)$/.exec(message)?.[0].replace("\n", " ") ?? "";
+async function reasonOf({ code, message }: CommanderError): Promise<string> {
+  const suggestion = await suggestionIn(message);
   if (code === "commander.unknownCommand" || code === "commander.help") {
     return `There is no such command.${suggestion}`;
   }
   if (code === "commander.unknownOption") {
     const [, name = "", end] = /error: unknown option ('--?[a-z][a-z-]{0,20})([='])/.exec(message) ?? [];
     if (end === "=") return `Option ${name}' is unknown or takes no value.${suggestion}`;
-    return `Unknown option${name && ` ${name}'`}.${suggestion}`;
+    const now = renamed[name.slice(1)];
+    return `Unknown option${name && ` ${name}'`}.${now === undefined ? suggestion : ` It is renamed to ${now}.`}`;
   }
   const sentence = message.replace(/^error: /, "").replace(/\.?$/, ".");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

@@ -4,8 +4,10 @@ import type { Command } from "commander";
 import { type OperationId, operations } from "../generated/contract.js";
 import { UsageError } from "./context.js";
 
+type CallingCommand = "rerank" | "scale" | "resume" | "upload";
+
 /** The operation that each of these commands calls. */
-export const operationOfCommand: Readonly<Record<"rerank" | "scale" | "resume" | "upload", OperationId>> = {
+export const operationOfCommand: Readonly<Record<CallingCommand, OperationId>> = {
   rerank: "rerankDocuments",
   scale: "scaleDeployment",
   resume: "resumeReinforcementFineTuningJob",
@@ -20,17 +22,20 @@ export function listed(names: readonly string[]): string {
   return names.join(", ").replace(/, ([^,]*)$/, " and $1");
 }
 
-function defaultSeconds(): string {
-  const commands = new Map<string, string[]>();
-  const add = (command: string, seconds: string) =>
-    commands.set(seconds, [...(commands.get(seconds) ?? []), command]);
-  for (const [command, operation] of Object.entries(operationOfCommand)) {
-    const { timeoutMs, bytesPerSecond } = operations[operation];
-    add(command, `${timeoutMs / 1000}${bytesPerSecond === undefined ? "" : " or more, by size,"}`);
-  }
-  add("a request to a PATH", "30");
-  return [...commands].map(([seconds, names]) => `${seconds} for ${listed(names)}`).join("; ");
+// The default of --timeout of a command that calls one operation, or any.
+function defaultTimeout(command: string): string {
+  if (!Object.hasOwn(operationOfCommand, command))
+    return "that of the operation with an ID; 30 seconds with METHOD PATH";
+  const { timeoutMs, bytesPerSecond } = operations[operationOfCommand[command as CallingCommand]];
+  const more = bytesPerSecond && `, and a second more for each ${bytesPerSecond / 1024} KiB of the file`;
+  return `${timeoutMs / 1000} seconds${more ?? ""}`;
 }
+
+const plans: Readonly<Record<string, string>> = {
+  rerank:
+    "the method, URL and bytes of the requests, and the number of documents and of estimated tokens; with --bulk also how many requests are left to do",
+  upload: "the method, URL and bytes of the requests; with --checkpoint also which files are left to upload",
+};
 
 export function addServiceOptions(command: Command): Command {
   return command
@@ -47,12 +52,12 @@ export function addServiceOptions(command: Command): Command {
     )
     .option(
       "--timeout <TIME>",
-      `The time for the whole call, retries included: seconds, or with a unit, such as 500ms or 2min. Default, in seconds: ${defaultSeconds()}.`,
+      `The time for the whole call, retries included: seconds, or with a unit, such as 500ms or 2min. Default: ${defaultTimeout(command.name())}.`,
       secondsOf("--timeout"),
     )
     .option(
       "--max-retries <N>",
-      "The most retries, where retries are safe. Default: 2.",
+      "Maximum number of retries, where a retry is safe. Default: 2.",
       numberOf("--max-retries"),
     )
     .option("--allow-insecure-http", "Allow plain http to another machine.")
@@ -61,7 +66,7 @@ export function addServiceOptions(command: Command): Command {
     .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
     .option(
       "--dry-run",
-      "Send nothing, and print the method, URL and bytes of what would be sent; for reranks also the documents and estimated tokens, with --bulk and --checkpoint what is left to do. Needs no API key.",
+      `Send nothing, and print ${plans[command.name()] ?? "the method, URL and bytes of the request"}. Needs no API key.`,
     );
 }
 
@@ -103,7 +108,7 @@ export function addRequestOptions(command: Command): Command {
   return command
     .option(
       "--list",
-      "Print the operations of the contract, or the one with this ID, with their parameters, and call nothing.",
+      "Print the operations of the OpenAPI document, or the one with this ID, with their parameters, and call nothing.",
     )
     .option(
       "--param <NAME=VALUE>",
@@ -112,7 +117,7 @@ export function addRequestOptions(command: Command): Command {
     )
     .option(
       "--query <NAME=VALUE>",
-      "A parameter of the query of a PATH. May be given more than once.",
+      "A query parameter, with METHOD PATH. May be given more than once.",
       collectValues,
     )
     .option("--body <JSON>", "The body, as JSON.")
@@ -124,14 +129,14 @@ export function addRequestOptions(command: Command): Command {
       "--content-type <TYPE>",
       "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
     )
-    .option("--accept <TYPE>", "The media type of the response of a PATH. Default: application/json.")
+    .option("--accept <TYPE>", "The media type of the response, with METHOD PATH. Default: application/json.")
     .option(
-      "--repeatable",
-      "The request is idempotent: sending it twice is harmless. Default for GET, HEAD, PUT and DELETE to a PATH; for an ID, as the contract says.",
+      "--idempotent",
+      "The request is idempotent: sending it twice is harmless, so it is retried. Default with METHOD PATH: GET, HEAD, PUT and DELETE are. Default with an ID: as the OpenAPI document says.",
     )
     .option(
       "--max-bytes <N>",
-      "The most bytes of the response of a PATH. Default: 1048576.",
+      "Maximum size of the response in bytes, with METHOD PATH. Default: 1048576.",
       numberOf("--max-bytes"),
     );
 }
@@ -164,14 +169,17 @@ function addFiles(command: Command): Command {
       "--errors <FILE>",
       "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
     )
-    .option("--resend-paid", "Send requests again that ran, and so were paid for, without a usable result.")
+    .option(
+      "--resend-paid",
+      "Repeat requests that ran, and so were paid for, but whose response could not be used.",
+    )
     .option(
       "--dedupe",
       "Send equal requests with different ids once; each id has its row. Needs about 60 bytes of memory for each different request.",
     )
     .option(
       "--shard <I/N>",
-      "For several machines: rank only the I-th of N parts of the ids, counted from 0. Each part needs its own output.",
+      "For several machines: rank only the I-th of N parts of the ids, from 1/N to N/N. Each part needs its own --output.",
     )
     .option(
       "--wait",
@@ -183,20 +191,23 @@ function addFiles(command: Command): Command {
 function addFields(command: Command): Command {
   return command
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
-    .option("--id <line>", "With --id line, the id of each line is its number, counted from 1.")
+    .option(
+      "--id <line>",
+      "The only value is the word line: --id line uses the line number, from 1, as the id.",
+    )
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option(
       "--documents-field <NAMES>",
       "The field that holds the documents, or several whose documents are one list, such as pos,neg. Default: documents.",
     )
-    .option("--text-field <NAME>", "Of documents that are objects, the field that holds the text.")
+    .option("--text-field <NAME>", "If documents are objects: the field that holds their text.")
     .option(
       "--document-id-field <NAME>",
       "With --text-field, the field that holds a document's id. The ids are in the row, as document_ids, best first.",
     )
     .option(
       "--ignore-fields <NAMES>",
-      "Fields of lines that are not used, such as task or model,top_n. Without it, they are used instead of --task, --model and --top-n.",
+      "Ignore these fields of the lines, such as task or model,top_n, so that --task, --model and --top-n apply to all lines. Without it, a line's own field applies.",
     );
 }
 
@@ -214,12 +225,12 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--max-requests <N>",
-      "The most requests of this run, retries included. The run then ends with exit code 11, and the same command continues it. Default: no limit.",
+      "Maximum number of requests of this run, retries included. The run then ends with exit code 11, and the same command continues it. Default: no limit.",
       numberOf("--max-requests"),
     )
     .option(
       "--max-tokens <N>",
-      "The most tokens of this run, as the responses count them. The run then ends as with --max-requests. Default: no limit.",
+      "Maximum number of tokens of this run, as the responses count them. The run then ends as with --max-requests. Default: no limit.",
       numberOf("--max-tokens"),
     )
     .option(
@@ -228,8 +239,8 @@ function addLimits(command: Command): Command {
       secondsOf("--total-timeout"),
     )
     .option(
-      "--max-hold <TIME>",
-      "The longest wait that the service may ask of the run (Retry-After). 0 never waits, none has no limit. A longer one ends the run, and the same command continues it later. Default: 60.",
-      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold")(value)),
+      "--max-pause <TIME>",
+      "Maximum Retry-After for which the run pauses; a longer one ends the run, and the same command continues it later. 0 never pauses, none has no limit. Default: 60.",
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-pause")(value)),
     );
 }

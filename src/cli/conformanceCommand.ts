@@ -3,7 +3,7 @@ import { type Cell, cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
-import { type Context, checkPort, listenError, reasonOf, UsageError } from "./context.js";
+import { type Context, checkPort, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
 import { isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
 
 interface ConformanceOptions {
@@ -25,6 +25,7 @@ const longestTimeout = 86_400;
 /** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
   const { port = defaultPort, timeout = defaultTimeout } = options;
+  if (options.list) refuseOptions(options, ["port", "timeout", "badge", "junit"], "has no effect on --list.");
   checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
@@ -65,7 +66,7 @@ function withIndent(line: string): string {
 function chosen(cells: readonly Cell[], { only, except = [] }: ConformanceOptions): readonly Cell[] {
   const has = (parts: readonly string[], { id }: Cell): boolean => parts.some((part) => id.includes(part));
   const found = cells.filter((cell) => (only === undefined || has(only, cell)) && !has(except, cell));
-  if (found.length === 0) throw new UsageError("--only matches no row: --list prints their names.");
+  if (found.length === 0) throw new UsageError("--only matches no test case: --list prints their names.");
   return found;
 }
 

@@ -57,13 +57,15 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
   return new UsageError(`${name} cannot be read: ${reason}.${more}`);
 }
 
-/**
- * An argument or option, with the name of its file. A name with the API key in it is left out: it may be the key, given
- * in place of a file.
- */
-export function namingFile(name: string, file: string): string {
+/** Whether a file's name has the API key in it, and so is not shown: it may be the key, given in a file's place. */
+export function hasKey(file: string): boolean {
   const key = process.env.TUNERANK_API_KEY;
-  return file === "-" || (key && file.includes(key)) ? name : `${name} "${file}"`;
+  return !!key && file.includes(key);
+}
+
+/** An argument or option with the file that it names. */
+export function namingFile(name: string, file: string): string {
+  return file === "-" || hasKey(file) ? name : `${name} "${file}"`;
 }
 
 /**

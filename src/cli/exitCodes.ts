@@ -59,8 +59,8 @@ export function exitCodeRows(
     return [exit, names.map(([name]) => named(name)).join(", ") + more] as const;
   });
   const fault =
-    "a local failure, such as a full disk or a file that changed; for conformance, a row that differs";
-  const usage = "nothing was sent: an argument is invalid, a file is missing or is another program's";
+    "a local failure, such as a full disk or a file that changed; conformance: a test case failed";
+  const usage = "nothing was sent: an argument is invalid, a file is missing, or was not written by tunerank";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

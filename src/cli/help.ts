@@ -18,6 +18,8 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
       .exitOverride()
       .configureHelp({
         styleTitle: title,
+        // A usage of the command's own, such as ID | METHOD PATH, stands in the list of all commands too.
+        subcommandTerm: (each) => `${each.name()} ${each.usage()}`,
         helpWidth: Math.max(60, Math.min(widest, terminal.columns || widest)),
       })
       .configureOutput({
@@ -72,7 +74,7 @@ tunerank scale prod 2
 tunerank scale prod 0
 # resume a job, and print its state
 tunerank resume answer-quality
-# show the operations of the contract with their parameters
+# show the operations with their parameters
 tunerank request --list
 # call one of them by its id
 tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}'
@@ -84,7 +86,7 @@ tunerank mock --port 4010
 tunerank mock --fail rerank:503x2
 # then start the client under test, which asks http://127.0.0.1:4020/next
 tunerank conformance --port 4020
-# test only some rows, and print one JSON value
+# run only some test cases, and print one JSON value
 tunerank conformance --only retry-after --json
 # install it for bash
 tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank

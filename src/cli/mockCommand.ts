@@ -1,5 +1,5 @@
 import { isLoopbackAddress } from "../engine.js";
-import type { StatusCode } from "../index.js";
+import { isStatusError, type StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import {
   type AnsweredRequest,
@@ -27,10 +27,10 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
   checkPort(port);
   const service = createTestService({ strict: strict === true, keepRequests });
-  for (const script of fail) service.fail(...failureOf(script));
+  for (const script of fail) asOption("--fail: ", () => service.fail(...failureOf(script)));
   const onRequest = terminal.quiet ? undefined : (request: AnsweredRequest) => show(request, terminal);
   const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
-    throw listenError(error, port);
+    throw listenError(ofCommand(error), port);
   });
   const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);
@@ -41,6 +41,27 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   }
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
+}
+
+// The test service's names of what an option gives, and the words of the command line.
+const words: readonly (readonly [ofService: RegExp, ofCommand: string])[] = [
+  [/^times\b/, "the number after x"],
+  [/^allowOrigins must hold origins\b/, "--allow-origin must be an origin"],
+];
+
+/** An error of the test service in the words of the command line: it speaks of no request. */
+function ofCommand(error: Error, option = ""): Error {
+  if (!isStatusError(error) || error.cause !== undefined) return error;
+  const text = words.reduce((all, [ofService, ofCommand]) => all.replace(ofService, ofCommand), error.text);
+  return new UsageError(option + text);
+}
+
+function asOption(option: string, use: () => void): void {
+  try {
+    use();
+  } catch (error) {
+    throw ofCommand(error as Error, option);
+  }
 }
 
 const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;

@@ -64,20 +64,24 @@ function addRerank(program: Command): Command {
 // Adds the options for sending the documents in several requests.
 function addBatchOptions(command: Command): Command {
   return command
-    .option("--batch-size <N>", "The most documents in one request. Default: all.", numberOf("--batch-size"))
+    .option(
+      "--batch-size <N>",
+      "Maximum number of documents in one request. Default: all.",
+      numberOf("--batch-size"),
+    )
     .option(
       "--split <CHARACTERS>",
-      "Cut longer documents into parts of at most this many characters (UTF-16 units), at blanks. A document has the score of its best part.",
+      "Cut longer documents into parts of at most this many characters (UTF-16 units), at spaces. A document has the score of its best part.",
       numberOf("--split"),
     )
     .option(
       "--max-batch-bytes <N>",
-      "The most bytes of one request's JSON, in UTF-8; --batch-size may end a batch earlier. Default: no limit.",
+      "Maximum size of one request's JSON, in bytes of UTF-8; --batch-size may end a batch earlier. Default: no limit.",
       numberOf("--max-batch-bytes"),
     )
     .option(
       "--concurrency <N>",
-      "The most requests at once, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service accepts, at most 256.",
+      "Maximum number of requests at the same time, with --batch-size, --max-batch-bytes or --bulk. Default: 4. With --bulk, the default is auto: as many as the service accepts, at most 256.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
 }
@@ -92,17 +96,21 @@ function addUpload(program: Command): Command {
     .option("--name <NAME>", "The file's name to send. Required for the standard input.")
     .option(
       "--no-check",
-      "Send a file as it is. Without it, one whose name ends in .jsonl, .ndjson, or one of them and .gz, is sent only if any reader of JSON Lines accepts it.",
+      "Send files without a check. Without it, a file named .jsonl or .ndjson (also with .gz) is sent only if it is valid JSON Lines.",
     )
     .option("--verify", "Fail if the number of bytes in the response is not the number sent.")
     .option(
       "--checkpoint <FILE>",
       "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",
     )
-    .option("--concurrency <N>", "The most files at once, of several. Default: 1.", numberOf("--concurrency"))
+    .option(
+      "--concurrency <N>",
+      "Maximum number of files uploaded at the same time. Default: 1.",
+      numberOf("--concurrency"),
+    )
     .option(
       "--resend-unknown",
-      "With --checkpoint, send files again that may be stored. They may then be stored twice.",
+      "With --checkpoint, also send the files whose earlier upload may have succeeded. They may then be stored twice.",
     )
     .option("--wait", "Wait while another run writes to --checkpoint, instead of ending with an error.");
 }
@@ -112,12 +120,12 @@ function addCheck(program: Command): Command {
     .command("check")
     .summary("Check JSON Lines files")
     .description(
-      "Reads each file as any reader of JSON Lines does, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file can be read; 2 if one cannot. The format of a dataset is not documented, and is not checked.",
+      "Checks that each file is valid JSON Lines, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file is valid; 2 if one is not. The format of a dataset is not documented, and is not checked.",
     )
     .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
     .option(
       "--strict",
-      "Make warnings errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that few rows lack.",
+      "Make warnings errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that are missing in a few rows.",
     );
 }
 
@@ -144,12 +152,12 @@ function addRequest(program: Command): Command {
     .command("request")
     .summary("Call any operation of the service")
     .description(
-      "Calls an operation of the contract by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the response: JSON, text, or bytes unchanged.",
+      "Calls an operation of the OpenAPI document by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the response: JSON, text, or bytes unchanged.",
     )
     .usage("[options] ID | METHOD PATH")
     .argument(
       "[ID]",
-      "An operation of the contract (--list shows all, ID --help one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
+      "An operation of the OpenAPI document (--list shows all, ID --help one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
     )
     .argument("[PATH]", "The path below the service's address, from its first slash on, not encoded.");
   return addRequestOptions(command);
@@ -158,9 +166,9 @@ function addRequest(program: Command): Command {
 function addMock(program: Command): Command {
   return program
     .command("mock")
-    .summary("Serve a mock of the service")
+    .summary("Run a mock server")
     .description(
-      "Serves every operation of the contract from memory until you stop it, and writes a line to stderr for each request. Its data is mock data: scores count shared words, and nothing is trained.",
+      "Serves every operation of the OpenAPI document from memory until you stop it, and writes a line to stderr for each request. Its data is mock data: scores count shared words, and nothing is trained.",
     )
     .option("--port <N>", "The port; 0 chooses a free one. Default: 4010.", numberOf("--port"))
     .option(
@@ -177,7 +185,10 @@ function addMock(program: Command): Command {
       "Failures for the next requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED, or of any operation by its id. May be given more than once.",
       collectValues,
     )
-    .option("--strict", "Reject fields and query parameters that the contract does not have, with 400.");
+    .option(
+      "--strict",
+      "Reject fields and query parameters that the OpenAPI document does not have, with 400.",
+    );
 }
 
 function addConformance(program: Command): Command {
@@ -185,7 +196,7 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Serves the rows of the conformance data to a client under test, counts its requests, measures its waits, and prints what differs in each row. The client asks with GET /next and reports to POST /outcome. The exit code is 0 if every row that was not skipped passed; 1 if a row differs, the run is cut or every row was skipped; 2 if the command line is wrong.",
+      "Runs the conformance test cases against your client: counts its requests, measures its waits, and prints the differences of each test case. The client asks for a test case with GET /next and reports to POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.",
     )
     .option(
       "--port <N>",
@@ -194,16 +205,16 @@ function addConformance(program: Command): Command {
     )
     .option(
       "--only <TEXT>",
-      "Serve only rows with TEXT in their name. May be given more than once.",
+      "Run only test cases with TEXT in their name. May be given more than once.",
       collectValues,
     )
     .option(
       "--except <TEXT>",
-      "Leave out rows with TEXT in their name. May be given more than once.",
+      "Skip test cases with TEXT in their name. May be given more than once.",
       collectValues,
     )
-    .option("--large", "Serve the rows with a file of 150,000,000 bytes, too.")
-    .option("--list", "Print the names of the rows, and serve nothing.")
+    .option("--large", "Also run the test cases with a file of 150,000,000 bytes.")
+    .option("--list", "Print the names of the test cases, and run nothing.")
     .option(
       "--timeout <TIME>",
       "How long to wait for the client before the run ends. Default: 120 seconds.",

@@ -1,7 +1,7 @@
 // Reports why a command failed, with the option names of the command line instead of those of the client.
 
 import { camelCase } from "../engine.js";
-import { isStatusError, type StatusError } from "../index.js";
+import { isStatusError, type StatusCode, type StatusError } from "../index.js";
 import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";
@@ -19,14 +19,21 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   }
   const message = oneLine(error instanceof Error ? error.message : String(error));
   if (error instanceof Error && error.name === "AbortError") {
-    terminal.note("Cancelled before anything was sent.");
+    const cancelled = "Cancelled before anything was sent.";
+    terminal.tell({ error: { name: "AbortError", ...notSent("CANCELLED"), message: cancelled } }, cancelled);
     return exitCodes.interrupted;
   }
   const usage = error instanceof UsageError;
   const help = `Run \`tunerank ${command === undefined ? "" : `${command} `}--help\` for help.`;
-  if (terminal.json) terminal.note(jsonLine({ error: { name: usage ? "UsageError" : "Error", message } }));
+  const facts = usage ? { name: "UsageError", ...notSent("INVALID_ARGUMENT") } : { name: "Error" };
+  if (terminal.json) terminal.note(jsonLine({ error: { ...facts, message } }));
   else terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}${usage ? `\n${help}` : ""}`);
   return usage ? exitCodes.usage : exitCodes.fault;
+}
+
+// What programs read of a call that sent nothing, under the names that a StatusError has.
+function notSent(code: StatusCode): object {
+  return { code, executed: "no", executedBecause: "nothing-sent" };
 }
 
 function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefined): number {
@@ -48,7 +55,7 @@ function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefi
 
 const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
   "nothing-sent": "The request was not sent.",
-  refused: "The request was refused: we assume that it did not run.",
+  refused: "The service rejected the request: we assume that it did not run.",
   "no-answer": "The operation may have run.",
   "unclear-answer": "The operation may have run.",
   "success-began": "The operation has run.",
@@ -81,7 +88,9 @@ function explain(
 ): void {
   const request = requestId === undefined ? "" : ` (request id ${requestId})`;
   terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
-  terminal.note(oneLine(`${ran[executedBecause]} ${hint}`));
+  // The hint of an upload and the like says it in the operation's own words.
+  const isSaid = /^(no|unclear)-answer$/.test(executedBecause) && hint.includes(" may have ");
+  terminal.note(oneLine(isSaid ? hint : `${ran[executedBecause]} ${hint}`));
 }
 
 // Phrases in the client's messages and hints, and the phrases that replace them on the command line.
@@ -98,6 +107,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
     "Go on after that time with what is not done, or allow",
     "Run the same command again after that time: it continues. Or allow",
   ],
+  ["in the service's console or API", "in the service's console, or with `tunerank request GET PATH`,"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["pass it to createClient or to the call", "add --account"],
@@ -116,7 +126,7 @@ const optionNames: Readonly<Record<string, string>> = {
   concurrency: "--concurrency",
   contentType: "--content-type",
   maxBatchBytes: "--max-batch-bytes",
-  maxPauseMs: "--max-hold",
+  maxPauseMs: "--max-pause",
   maxRequests: "--max-requests",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",
@@ -152,6 +162,8 @@ const quotedOrWord = new RegExp(
  */
 export function inFlags(text: string, command?: string): string {
   const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
+  // `request` sends what it is given, in one request.
+  const fit = command === "request" ? replaced.replace(" (batchSize)", "") : replaced;
   const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };
-  return replaced.replace(quotedOrWord, (found) => own[found] ?? found);
+  return fit.replace(quotedOrWord, (found) => own[found] ?? found);
 }

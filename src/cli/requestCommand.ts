@@ -1,7 +1,7 @@
 import { type ClientInside, insideOf, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
-import { type Context, orUndefined, refuseOptions, UsageError } from "./context.js";
+import { type Context, namingFile, orUndefined, refuseOptions, UsageError } from "./context.js";
 import { conversionOf } from "./input/formats.js";
 import { faultText } from "./input/lineContent.js";
 import { readBody } from "./input/readInput.js";
@@ -14,15 +14,26 @@ interface RequestCommandOptions extends InputOptions {
   readonly list?: boolean;
   readonly query?: readonly string[];
   readonly accept?: string;
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
   readonly maxBytes?: number;
 }
+
+const ofCalls = [
+  "param",
+  "query",
+  "body",
+  "bodyFile",
+  "contentType",
+  "accept",
+  "idempotent",
+  "maxBytes",
+] as const;
 
 /** Runs `tunerank request ID` and `tunerank request METHOD PATH`. */
 export async function run(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;
-  if (options.list) refuseOptions(options, ["dryRun"], "has no effect on --list.");
+  if (options.list) refuseOptions(options, ["dryRun", ...ofCalls], "has no effect on --list.");
   if (options.list) return list(name === undefined ? operationIds : [idOf(name)], terminal);
   if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
   const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
@@ -37,19 +48,22 @@ function list(ids: readonly OperationId[], terminal: Terminal): void {
 
 function idOf(name: string): OperationId {
   if (isOperation(name)) return name;
-  throw new UsageError(`The contract has no such operation: ${suggestion(name, operationIds)}`);
+  const near = suggestion(name, operationIds);
+  throw new UsageError(
+    `There is no operation with this ID${near.startsWith("did") ? `: ${near}` : `. The IDs are ${operationIds.join(", ")}.`}`,
+  );
 }
 
 async function callOperation(context: Context<RequestCommandOptions>, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
-  if (args.length > 1) throw new UsageError("An ID takes no PATH: the contract has it.");
+  if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
   const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
   refuseOptions(options, ["query", "accept", "maxBytes"], why);
   const input = await inputOf(operation, options, () => contentOf(context));
-  const { repeatable, contentType } = options;
+  const { idempotent, contentType } = options;
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
-    const own = { signal, idempotent: repeatable, ...(contentType !== undefined && { contentType }) };
+    const own = { signal, idempotent, ...(contentType !== undefined && { contentType }) };
     const made = (insideOf(client) as ClientInside).callOperation(input, own);
     await show(made, terminal);
   });
@@ -59,14 +73,17 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
+  if (!path.startsWith("/")) throw new UsageError("PATH must begin with /.");
+  if (path.includes("?"))
+    throw new UsageError("PATH may not contain ?: query parameters are given with --query NAME=VALUE.");
   if (options.param !== undefined)
     throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
-  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
+  const { accept, idempotent, maxBytes: maxResponseBytes } = options;
   const content = await contentOf(context);
   const query = options.query && pairsOf(options.query, "--query");
   const request = { method, path, query, accept, ...content } as ServiceRequest;
   await withClient(context, "request", (client) =>
-    show(client.request(request, { signal, idempotent: repeatable, maxResponseBytes }), terminal),
+    show(client.request(request, { signal, idempotent, maxResponseBytes }), terminal),
   );
 }
 
@@ -90,10 +107,11 @@ async function contentOf({
     return {};
   }
   const isJson = text !== undefined || /[/+]json\b/i.test(contentType);
-  const input = { name: "--body-file", wanted: isJson ? ("JSON" as const) : undefined };
+  const name = namingFile("--body-file", bodyFile ?? "-");
+  const input = { name, wanted: isJson ? ("JSON" as const) : undefined };
   const body = text === undefined ? await readBody(bodyFile ?? "-", input, signal) : Buffer.from(text);
   return {
-    body: isJson ? checkedJson(body, text === undefined ? "--body-file" : "--body") : body,
+    body: isJson ? checkedJson(body, text === undefined ? name : "--body") : body,
     contentType,
   };
 }

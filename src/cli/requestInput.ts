@@ -4,7 +4,9 @@ import { type OperationArguments, type Rules, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
 import { UsageError } from "./context.js";
+import { isObject } from "./input/lineContent.js";
 import { parametersOf, requestRules } from "./operations.js";
+import { named } from "./terminal.js";
 
 export interface InputOptions {
   readonly param?: readonly string[];
@@ -35,7 +37,19 @@ export async function inputOf(
     return { operation, ids, parameters, json: undefined };
   }
   const json = body === undefined ? missingBody(operation) : `${body}`;
-  return { operation, ids, parameters, json, body: json && JSON.parse(json) };
+  const sent = json && JSON.parse(json);
+  refuseMissingFields(sent, rules);
+  return { operation, ids, parameters, json, body: sent };
+}
+
+// The client's own check would say what such a field must be, and not that it is missing.
+function refuseMissingFields(body: unknown, { required = [], properties = {} }: Rules): void {
+  if (!isObject(body)) return;
+  const missing = required.filter((name) => !Object.hasOwn(body, name));
+  if (missing.length === 0) return;
+  const others = Object.keys(body).filter((name) => !Object.hasOwn(properties, name));
+  const unknown = others.length === 0 ? "" : ` It has unknown fields: ${others.map(named).join(", ")}.`;
+  throw new UsageError(`The body has no ${missing.join(" and no ")}.${unknown} Nothing was sent.`);
 }
 
 /** Parses options of the form NAME=VALUE; a name may be given more than once. @throws UsageError */

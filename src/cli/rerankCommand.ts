@@ -1,6 +1,6 @@
 import { isStatusError, type RankedItem } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
-import { type Context, Reported, refuseOptions, UsageError } from "./context.js";
+import { type Context, namingFile, Reported, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf } from "./exitCodes.js";
 import { type BadLine, InvalidLines } from "./input/invalidLines.js";
 import { lineJson, lineText } from "./input/lineContent.js";
@@ -8,7 +8,7 @@ import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
 import { splitOf } from "./input/splitText.js";
 import { inFlags } from "./reportFailure.js";
-import { bar, clip, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
+import { bar, clip, jsonLine, named, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface DocumentLine {
@@ -58,7 +58,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
 const documentOptions = ["documentsField", "textField", "documentIdField"] as const;
 const fieldOptions = ["id", "idField", "queryField", ...documentOptions, "ignoreFields"] as const;
 const rateOptions = ["rate", "tokensPerMinute"] as const;
-const limitOptions = ["totalTimeout", "maxHold", ...rateOptions, "maxRequests", "maxTokens"] as const;
+const limitOptions = ["totalTimeout", "maxPause", ...rateOptions, "maxRequests", "maxTokens"] as const;
 const onlyBulk = [
   "output",
   "errors",
@@ -71,10 +71,16 @@ const onlyBulk = [
 ] as const;
 
 function oneQuery(options: RerankCommandOptions): { query: string; concurrency: number | undefined } {
-  const { query, concurrency } = options;
+  const { query, concurrency, batchSize, maxBatchBytes } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
   refuseOptions(options, onlyBulk, "has no effect without --bulk.");
   if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
+  if (batchSize === undefined && maxBatchBytes === undefined)
+    refuseOptions(
+      options,
+      ["concurrency"],
+      "has no effect without --batch-size, --max-batch-bytes or --bulk.",
+    );
   return { query, concurrency };
 }
 
@@ -103,7 +109,7 @@ async function documentsOf({
   const wanted = field === undefined ? "lines" : "JSON lines";
   const found: ReadDocuments = { lines: [], bad: [] };
   // An empty input is allowed here: it is reported later, like an input of blank lines.
-  const request = { name: "FILE", wanted, allowEmpty: true } as const;
+  const request = { name: namingFile("FILE", file), wanted, allowEmpty: true } as const;
   for await (const lines of readLines(file, request, signal)) {
     for (const line of lines) {
       const document = documentOf(line, field);
@@ -130,9 +136,12 @@ function documentOf(whole: Line, field: string | undefined): DocumentLine | BadL
 function noDocuments({ options, terminal }: Context<RerankCommandOptions>, bad: BadLine | undefined): void {
   if (bad !== undefined)
     throw new UsageError(
-      `No line has text in the field that --field names; without --field each line is a document. Line ${bad.line}: ${bad.problem}`,
+      `No line can be ranked with --field. Line ${bad.line}: ${bad.problem} Nothing was sent; without --field each line is a document.`,
     );
-  if (options.allowEmpty !== true) throw new UsageError("There is no document in the input.");
+  if (options.allowEmpty !== true)
+    throw new UsageError(
+      "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
+    );
   if (terminal.json) terminal.print(jsonLine({ results: [] }));
 }
 
@@ -140,11 +149,17 @@ function fromJson(text: string, line: number, field: string): DocumentLine | Bad
   const { value: document, problem } = lineJson(text);
   if (problem !== undefined) return { line, problem };
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
-  if (typeof value !== "string") return { line, problem: "It has no text in the field that --field names." };
+  if (typeof value !== "string") {
+    const names = Object.keys(Object(document)).slice(0, mostNames).map(named);
+    const has = names.length === 0 ? "" : `: it has ${names.join(", ")}`;
+    return { line, problem: `It has no text in the field that --field names${has}.` };
+  }
   return { line, text: value, document };
 }
 
 const barColumns = 12;
+// How many fields of a line are named.
+const mostNames = 12;
 
 function print(ranked: readonly RankedItem<DocumentLine>[], terminal: Terminal): void {
   const shares = scoreShares(ranked.map(({ score }) => score));

@@ -1,7 +1,7 @@
 // The commands `upload`, `scale` and `resume`.
 import { type DatasetFile, type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
-import { type Context, Reported, refuseOptions, UsageError } from "./context.js";
+import { type Context, namingFile, Reported, refuseOptions, UsageError } from "./context.js";
 import { isSet } from "./environment.js";
 import { exitCodes } from "./exitCodes.js";
 import { createProgress, isSilent, oneLine, storedLine } from "./terminal.js";
@@ -15,10 +15,10 @@ interface UploadCommandOptions extends ManyOptions {
 export async function upload(context: Context<UploadCommandOptions>): Promise<void> {
   const [dataset = "", file = "", ...more] = context.args;
   const { checkpoint } = context.options;
+  if (more.length === 0) refuseOptions(context.options, ["concurrency"], "has no effect with one FILE.");
   if (more.length > 0 || checkpoint !== undefined)
     return (await import("./bulk/uploadMany.js")).uploadMany(context);
   refuseOptions(context.options, ["resendUnknown", "wait"], "has no effect without --checkpoint.");
-  refuseOptions(context.options, ["concurrency"], "has no effect with one FILE.");
   const { terminal, signal } = context;
   const { name, verify } = context.options;
   if (file === "-" && name === undefined) {
@@ -47,7 +47,9 @@ async function refuseInvalid(file: string, context: Context<UploadCommandOptions
   const { whyInvalid } = await import("./check/beforeUpload.js");
   const reason = await whyInvalid(file, context.options.name ?? file, context);
   if (reason === undefined) return;
-  throw new UsageError(`The file is invalid: ${reason} Nothing was sent; --no-check sends it as it is.`);
+  throw new UsageError(
+    `${namingFile("FILE", file)} is invalid: ${reason} Nothing was sent; --no-check sends it as it is.`,
+  );
 }
 
 /** Runs `tunerank scale DEPLOYMENT REPLICAS`. */

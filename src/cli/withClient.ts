@@ -13,6 +13,8 @@ export async function withClient(
   use: (client: Client) => Promise<void>,
   maxConnections?: number,
 ): Promise<void> {
+  if (options.timeout !== undefined && options.timeout <= 0)
+    throw new UsageError("--timeout must be greater than 0.");
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   // A dry run needs no key: any text can take its place.
   const needsKey = !dryRun || options.apiKeyFile !== undefined || !!process.env.TUNERANK_API_KEY;
@@ -69,16 +71,25 @@ function proxyOf({ baseUrl, proxy, noproxy }: ServiceOptions): string | undefine
 async function keyFrom(file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
-    return (await readFile(file, "utf8")).trim();
+    const key = (await readFile(file, "utf8")).trim();
+    if (key === "") throw new UsageError("The file that --api-key-file names is empty.");
+    if (/\s/.test(key))
+      throw new UsageError(
+        "The key in the file that --api-key-file names has a space or a line break in it.",
+      );
+    return key;
   } catch (error) {
     throw cannotRead("--api-key-file", error, " It takes the name of a file, not the key.");
   }
 }
 
 // Shows which attempt failed, and how long the client waits before the retry.
-function showRetry({ code, number, waitMs }: AttemptEvent, terminal: Terminal): void {
+function showRetry({ code, number, waitMs, cause }: AttemptEvent, terminal: Terminal): void {
   if (waitMs === undefined) return;
-  const wait = `${(waitMs / 1000).toFixed(1)} s`;
+  const wait = waitMs < 50 ? "now" : `in ${(waitMs / 1000).toFixed(1)} s`;
+  // Such as ECONNREFUSED.
+  const { code: reason } = Object(cause) as NodeJS.ErrnoException;
+  const why = /^E[A-Z_]+$/.test(`${reason}`) ? ` (${reason})` : "";
   if (terminal.errorColumns > 0) terminal.redraw("");
-  terminal.note(terminal.errorStyle("yellow", `Attempt ${number}: ${code}. Trying again in ${wait}.`));
+  terminal.note(terminal.errorStyle("yellow", `Attempt ${number} failed: ${code}${why}. Retrying ${wait}.`));
 }

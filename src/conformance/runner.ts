@@ -62,9 +62,9 @@ export async function run(options: RunOptions): Promise<RunResult> {
 
 function reasonOf(underWay: readonly string[], { timeoutMs, signal }: RunOptions): string {
   if (signal.aborted) return "The run was ended before its end.";
-  const silence = `The client has said nothing for ${timeoutMs / 1000} s`;
+  const silence = `No request from the client for ${timeoutMs / 1000} s, so the run ended`;
   return underWay.length === 0
-    ? `${silence} and asks for no row.`
+    ? `${silence}.`
     : `${silence}; no outcome was posted of ${underWay.join(", ")}.`;
 }
 

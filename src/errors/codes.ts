@@ -5,16 +5,16 @@ import type { Code } from "../generated/types.js";
 export type StatusCode = Exclude<Code, "OK">;
 
 /**
- * Whether the operation ran. `"no"` is proved if nothing was sent, and assumed if the request was rejected; `"yes"`
+ * Whether the operation ran. `"no"` is certain if nothing was sent, and assumed if the request was rejected; `"yes"`
  * means that a 2xx response began; otherwise `"unknown"`. {@link ExecutedBecause} tells these cases apart.
  */
 export type Executed = "no" | "unknown" | "yes";
 
-/** Why {@link Executed} has its value. A `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
+/** Why {@link Executed} has its value. A `"no"` is certain with `"nothing-sent"`, and assumed with `"refused"`. */
 export type ExecutedBecause =
-  /** Nothing reached the service: this client rejected the call, or never connected. `executed` is `"no"`. */
+  /** This client rejected the call, or never connected, such as by ECONNREFUSED. `executed` is `"no"`. */
   | "nothing-sent"
-  /** The service, or a proxy, rejected the request; we assume that nothing ran. `executed` is `"no"`. */
+  /** The service, or a proxy, rejected the request; we assume that it did not run. `executed` is `"no"`. */
   | "refused"
   /** The request was sent, and no response came. `executed` is `"unknown"`. */
   | "no-answer"
@@ -46,7 +46,7 @@ export type NotRetried =
   | "deadline-too-close"
   /** The service asked to wait for more than 60 s, or more than a bulk run's `maxPauseMs`: see `retryAfterMs`. */
   | "asked-to-wait-too-long"
-  /** The service rejected the request, or this client rejected it before sending it. */
+  /** The service rejected the request, or this client did before sending it. Not ECONNREFUSED. */
   | "refused"
   /** The caller aborted the call. */
   | "aborted";

@@ -23,17 +23,19 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
 // This client itself uses FAILED_PRECONDITION only if the source of an upload cannot be read.
 const unreadable = "Call again with a file that can be read and does not change.";
 // Advice about an argument that the service rejected: its message may not name the argument.
-const refusedValue = "Compare what was sent with the message and the contract.";
+const refusedValue = "Compare the request with the message and the API reference.";
 
-// Advice for HTTP statuses that tell more than the code they map to.
-const adviceOfStatus: Readonly<Record<number, string>> = {
+// Advice for HTTP statuses that tell more than the code they map to; of one operation, or of all.
+const adviceOfStatus: Readonly<Record<string, string>> = {
   101: "Check that baseUrl is the service itself.",
   402: "Check the account's billing.",
   406: "Check that baseUrl is the service itself.",
   407: "The proxy needs its own user name and password, in its URL or agent, not the API key.",
   410: "It is gone: use another id.",
   411: "The size is needed first: pass size, or a path, a Blob or bytes.",
-  413: "Send fewer documents at once (batchSize), or a smaller file; larger files use the service's upload-endpoint operation.",
+  413: "Send a smaller request.",
+  "413 rerankDocuments": "Send fewer documents at once (batchSize).",
+  "413 uploadDatasetFile": "Send a smaller file; larger files use the service's upload-endpoint operation.",
   414: "Use a shorter id or base URL.",
   415: "Check baseUrl, and the media type of the file.",
   417: "A proxy cannot do what the request expects: leave out your own headers.",
@@ -42,7 +44,7 @@ const adviceOfStatus: Readonly<Record<number, string>> = {
   426: "The server needs another protocol: check scheme and port of baseUrl.",
   428: "The server needs a condition, such as an If-Match header.",
   431: "Send fewer or shorter headers, or a shorter key.",
-  451: "Refused for legal reasons: ask the service's operator.",
+  451: "Rejected for legal reasons: ask the service's operator.",
   511: "This network wants you to sign in first.",
 };
 
@@ -51,7 +53,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "It was not retried: it would most likely fail again.",
   "not-safe": "It was not retried, because running it twice is not safe.",
   "single-use-body": "It was not retried, because a stream can be read only once.",
-  "retries-used-up": "The retries that maxRetries and this kind of failure allow are used up.",
+  "retries-used-up": "It was retried as often as maxRetries and this kind of failure allow.",
   budget: "It was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "It was not retried, because no call waits that long.",
@@ -79,7 +81,10 @@ export function adviceFor(
   message: string,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
-  const ofStatus = Object.hasOwn(adviceOfStatus, httpStatus) ? adviceOfStatus[httpStatus] : undefined;
+  const key = [`${httpStatus} ${operation}`, `${httpStatus}`].find((each) =>
+    Object.hasOwn(adviceOfStatus, each),
+  );
+  const ofStatus = key && adviceOfStatus[key];
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && codeSource !== "client";
   const ofCode = isRefused
@@ -90,7 +95,7 @@ export function adviceFor(
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";
   if (operation === "request" && !isIdempotent(method))
-    return "It may have run: look at what it changes before repeating.";
+    return "It may have run: check what it changes before you call again.";
   if (operation !== "request" && !/read|set/.test(operations[operation].kind))
     return operations[operation].whenUnknown as string;
   return `${known} Repeating this call is safe.`.trimStart();

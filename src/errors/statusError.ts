@@ -46,11 +46,17 @@ export class StatusError extends Error {
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /** Whether the operation ran. `"no"`: nothing was sent, or the request was rejected: we assume that nothing ran. */
+  /**
+   * Whether the operation ran: `"no"` if nothing was sent, or if the service rejected the request (we then assume that
+   * it did not run); `"yes"` if a 2xx response began; else `"unknown"`.
+   */
   readonly executed: Executed;
-  /** Why `executed` has its value: a `"no"` is proved with `"nothing-sent"`, and assumed with `"refused"`. */
+  /**
+   * Why `executed` has its value. A `"no"` is certain with `"nothing-sent"`, such as a refused connection, and assumed
+   * with `"refused"`: the service rejected the request.
+   */
   readonly executedBecause: ExecutedBecause;
-  /** Why there was no other attempt; absent if no call threw the error. */
+  /** Why there was no other attempt; absent in errors of `createClient`, and in those that you create. */
   declare readonly notRetried?: NotRetried;
   /** The operation's id in the contract, or `request`; absent outside a call, as in `createClient`. */
   declare readonly operation?: OperationName;

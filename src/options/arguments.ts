@@ -42,7 +42,8 @@ export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   const [char] = end ?? inside.exec(text) ?? [];
   if (char === undefined) return undefined;
   const where = end ? (end.index ? "ends with" : "begins with") : "has";
-  const other = /\s/.test(char) ? "blank" : "control character";
+  const blank = char === " " ? "space" : "whitespace character";
+  const other = /\s/.test(char) ? blank : "control character";
   const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : other;
   return `${where} a ${name}${end ? "" : " inside"}.`;
 }
@@ -100,7 +101,7 @@ export const longestTimerMs: number = 2 ** 31 - 1;
 
 /** Checks a duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
-  validate(value, { type: "number" }, what);
+  if (!Number.isFinite(value)) throw invalid(`${what} must be a number of milliseconds.`);
   if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
   return value as number;
 }

@@ -56,13 +56,13 @@ export interface CallOptions {
    */
   attemptTimeoutMs?: number | undefined;
   /**
-   * The most retries of the call, if a retry is allowed at all. A whole number; 0 means a single attempt.
+   * The maximum number of retries of the call, if a retry is allowed at all. A whole number; 0 means a single attempt.
    * @default 2
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent. Overrides the retry class in the contract (`x-retry`): `true` retries the call as
-   * a `read`, `false` as a `start`.
+   * Whether this call is idempotent, whatever its operation is: `true` retries it as a rerank is retried, `false` as
+   * the resumption of a job, only where the operation cannot have run or the service asks for a retry.
    */
   idempotent?: boolean | undefined;
   /**
@@ -73,9 +73,9 @@ export interface CallOptions {
   /** The account for this call, instead of the client's. */
   accountId?: string | undefined;
   /**
-   * Headers added to this call's requests: an object of names and texts, `Headers`, a `Map` or a list of pairs. If
-   * pairs have a name twice, its texts are joined by ", ". Headers that the client sets, such as `authorization`, are
-   * not allowed.
+   * Headers added to this call's requests: an object of names and values, `Headers`, a `Map` or a list of pairs. The
+   * values of a repeated name are joined by ", ". Headers that the client sets, such as `authorization`, are not
+   * allowed.
    */
   headers?:
     | Readonly<Record<string, string | undefined>>
@@ -178,9 +178,11 @@ export interface DispatcherLike {
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
- * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, and numbers and names of the
- * request and response: each id in the path (`dataset: "reviews"`), and each field of the body that is a number, a list,
- * as its length (`documents`), or a name (`model`), but no text such as `query`.
+ * An attempt for a log:
+ *
+ * - the fields of {@link AttemptEvent} except `headers`, and the log line;
+ * - each id in the path, such as `dataset: "reviews"`;
+ * - of the bodies, numbers (`top_n`), the lengths of lists (`documents`) and names (`model`), but no text (`query`).
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */
@@ -255,15 +257,15 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   connectTimeoutMs?: number | undefined;
   /**
-   * The most sockets open at once; further calls wait for a free one. Clients with the same address and options share
-   * their sockets. Node only.
+   * The maximum number of sockets open at once; further calls wait for a free one. Clients with the same address and
+   * options share their sockets. Node only.
    * @default 128
    */
   maxConnections?: number | undefined;
   /**
-   * Milliseconds that an idle socket stays open for another call. It may stay open up to a quarter longer, or less if
-   * the server announces less (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a new
-   * connection. Node only.
+   * Milliseconds that an idle socket stays open for another call. The real time is up to 25 % longer, or shorter if the
+   * server announces a shorter one (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a
+   * new connection. Node only.
    * @default 4,000
    */
   keepAliveMs?: number | undefined;
@@ -274,14 +276,16 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. Connections, proxies, HTTP/2, the time to connect and its retries are its own, and you have to close
-   * it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and `maxConnections`. Node only.
+   * interceptors. The dispatcher decides about connections, proxies, HTTP/2, the time to connect and its own retries.
+   * You have to close it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
+   * `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * The URL of an http or https proxy, with its user name and password, or `"env"`: `https_proxy`, `all_proxy` and
-   * `no_proxy`, also in capitals, and `http_proxy`, read as curl reads them. Every connection is a tunnel (CONNECT). The
-   * default port is 1080, or 443 for https. This machine is never reached through it. Node only.
+   * The URL of an http or https proxy, with its user name and password. `"env"` reads the variables `https_proxy`,
+   * `all_proxy` and `no_proxy`, in lower or upper case, and `http_proxy`, in lower case only, as curl does. Every
+   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. This machine is never reached through
+   * it. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;
@@ -303,8 +307,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   userAgent?: string | undefined;
   /**
    * The function that sends requests, such as the platform's `fetch`. Without a response from it, a call fails with
-   * `INTERNAL` and is not retried. Most such functions hide that a response came before the whole file of an upload was
-   * sent; those of Node, undici and Bun show it. node-fetch cannot upload a path.
+   * `INTERNAL` and is not retried. With most functions an upload can succeed although the server responded before it
+   * had the whole file: use `verifyBytes`. The functions of Node, undici and Bun show it. node-fetch cannot upload a
+   * path.
    */
   fetch?: FetchLike | undefined;
   /** Allow plain http to another machine; only for a network that is itself trusted. @default false */

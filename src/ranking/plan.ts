@@ -283,7 +283,7 @@ function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
     missing.every((range) => isRange(range, count)) &&
     typeof fingerprint === "string";
   if (isWhole) return value as RerankPartial<unknown>;
-  throw invalid("continueFrom must be the partial of a failed call for as many items.");
+  throw invalid("continueFrom must be the `partial` of an error for the same items.");
 }
 
 function isPosition(value: unknown, count: number): boolean {

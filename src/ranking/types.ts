@@ -88,8 +88,8 @@ export interface RerankItemsOptions<T>
   extends CallOptions,
     Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
-   * Returns the text by which the service ranks an item. Called for every item before anything is sent, and again
-   * for items after the first batch when their batch is sent.
+   * Returns the text by which the service ranks an item. Called once for each item before anything is sent; with
+   * several batches, a second time for an item of a later batch, when that batch is sent.
    */
   text: (item: T, index: number) => string;
   /**
@@ -103,14 +103,16 @@ export interface RerankItemsOptions<T>
   /** How many of the best items to keep: at least 1. Applied once, to all items together. @default all */
   topN?: number | undefined;
   /**
-   * The most documents of one request: at least 1. Scores from several requests may be compared only if your model
-   * scores each document by itself, whatever else is in its request. The service says so of no model. With several
-   * requests, transient failures of each are retried until its deadline, unless `maxRetries` is set. @default all items in one request
+   * The maximum number of documents in one request: at least 1. Scores from several requests may be compared only if
+   * your model scores each document by itself, whatever else is in its request. The service documents this for no
+   * model. With several requests, transient failures of each are retried until its deadline, unless `maxRetries` is
+   * set. @default all items in one request
    */
   batchSize?: number | undefined;
   /**
-   * The most bytes of one request's JSON, in UTF-8: batches end at this or at `batchSize`, whichever comes first. At
-   * least 1; if one item alone makes a larger request, the call fails before anything is sent. @default no limit
+   * The maximum size of one request's JSON, in bytes of UTF-8: batches end at this or at `batchSize`, whichever comes
+   * first. At least 1; if one item alone makes a larger request, the call fails before anything is sent. @default no
+   * limit
    */
   maxBatchBytes?: number | undefined;
   /**
@@ -128,7 +130,7 @@ export interface RerankItemsOptions<T>
   concurrency?: number | undefined;
   /**
    * Milliseconds for all batches together. Greater than 0.
-   * @default 60,000 for one batch; for all, 60,000 times the number of batches / `concurrency`, rounded up
+   * @default 60,000 × (the number of batches / `concurrency`, rounded up)
    */
   timeoutMs?: number | undefined;
 }
@@ -142,17 +144,18 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
 /** The type of {@link Rerank.items}; it calls the contract's `rerankDocuments`. */
 export interface RerankItems {
   /**
-   * Ranks items of any type by a text of each. Resolves to them best first, equal scores in the order of `items`.
-   * The service sends no documents back. Without items, no request is made. A response that does not rank every document
-   * is a failure. When one batch fails, the call fails with its error and the other batches are cancelled.
+   * Ranks items of any type by a text of each. Resolves to them best first, equal scores in the order of `items`. The
+   * service sends no documents back. Without items, no request is made. A response that does not rank every document is
+   * a failure. When one batch fails, the call fails with its error and the other batches are cancelled.
    *
    * @param query What the items are ranked for.
    * @param items The items to rank, of any type.
    * @param options How to get the text of an item, how many items to keep, and the options of any call.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `INTERNAL` with `executed: "yes"` for a response that cannot be matched with the items. `executed` and `attempts`
-   * cover all batches. If the service's message names a document of the batch, `documents[1]`, the error's message names
-   * the item, `items[31]`; else it names the batch. `body` is the service's. Once a request was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
+   * cover all batches. If the service's message names a document of the batch, `documents[1]`, the error's message
+   * names the item, `items[31]`; else it names the batch. `body` is the body of the response, unchanged. Once a request
+   * was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
    * @example
    * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
    * best[0]?.item; // one of `cities`

@@ -11,18 +11,21 @@ import type { UploadOptions } from "./types.js";
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets extends DatasetsOperations {
   /**
-   * Uploads one file of up to 150 MB to a dataset in a single request. The service checks the file's format.
-   * After a failure whose `executed` is `"unknown"`, look at the dataset before you upload the file a second time.
+   * Uploads one file of up to 150 MB to a dataset in a single request. The service does not document which formats it
+   * accepts; this client does not check the format.
+   * After a failure whose `executed` is `"unknown"`, check the dataset before you upload the file a second time.
    *
    * @param datasetId The dataset's id alone, not its full resource name.
    * @param file A path or `file:` URL (Node, Bun, Deno), a Blob, a File, a Uint8Array, or a stream of bytes with
    * the option `name`. With the option `fetch`, a stream is read whole before it is sent. A stream is read only once.
    * @param options The file's name and size if `file` does not tell them, and the options of any call.
-   * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
-   * `FAILED_PRECONDITION` if the source was already read, ended, destroyed, locked or transferred (nothing is sent
-   * then), or if a file changes, or if a stream fails, ends without a byte or differs from its `size` (the request is
-   * then aborted before its end, so that nothing is stored); `INTERNAL` with `executed: "yes"` for a response without
-   * an `id`: the file may be stored.
+   * @throws StatusError with any code of the service, and with these:
+   *
+   * - `INVALID_ARGUMENT` or `OUT_OF_RANGE`: an argument is invalid. Nothing was sent.
+   * - `FAILED_PRECONDITION`: the source was already read, ended, destroyed, locked or transferred. Nothing was sent.
+   * - `FAILED_PRECONDITION`: the file changed, or the stream failed, ended without a byte or differs from its `size`.
+   *   The request was aborted before its end, so that nothing is stored.
+   * - `INTERNAL` with `executed: "yes"`: the response has no `id`. The file may be stored.
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
   upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;

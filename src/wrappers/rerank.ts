@@ -17,8 +17,8 @@ export interface Rerank {
    * Ranks documents by their relevance to a query, most relevant first. Needs no account.
    * The call is idempotent. The contract's `rerankDocuments`.
    *
-   * The response is returned unchecked: an `index` may be outside `documents`, missing or there twice, and the best not
-   * first. `checkRanking` of `tunerank/bulk` and {@link Rerank.items} check it.
+   * The response is returned unchecked: an `index` may be missing, repeated or outside `documents`, and the order may be
+   * wrong. `checkRanking` of `tunerank/bulk` and {@link Rerank.items} check it.
    *
    * @param body The query and the documents, with the fields of the contract's `RerankRequest`; others pass through.
    * @param options Options of this call, such as `timeoutMs` or `signal`.

@@ -70,14 +70,14 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
   idempotent?: boolean | undefined;
   /** Milliseconds for the whole call: every attempt, wait and body. Greater than 0. @default 30,000 */
   timeoutMs?: number | undefined;
-  /** The largest response body to accept, in bytes; at least 1. @default 1,048,576 */
+  /** The maximum size of the response in bytes: at least 1. @default 1,048,576 */
   maxResponseBytes?: number | undefined;
 }
 
 /**
- * Calls any operation of the service with this client's key, connections, deadlines, retries and errors.
- * Redirects are not followed. Resolves to the parsed response if its type is JSON, to a string if its type is text, else
- * to a Uint8Array; to undefined for HEAD, 204 and an empty body.
+ * Calls any operation of the service with this client's key, connections, deadlines, retries and errors. Redirects are
+ * not followed. Resolves to the parsed response if its type is JSON, to a string if its type is text, else to a
+ * Uint8Array; to undefined for HEAD, 204 and an empty body.
  *
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
  * `RESOURCE_EXHAUSTED` for a response of more than `maxResponseBytes`. `executed` is the most severe of all

@@ -116,7 +116,7 @@ test("a DELETE that was repeated after a lost connection and then finds nothing 
 });
 
 test.each([
-  ["an id that is none", ["getDatset"], "The contract has no such operation: did you mean getDataset?"],
+  ["an id that is none", ["getDatset"], "There is no operation with this ID: did you mean getDataset?"],
   ["a parameter that is none", ["listEvaluators", "--param", "lable=a"], "did you mean label?"],
   ["a parameter of an operation that has none", ["createEvaluator", "--param", "a=b"], "it takes none"],
   ["a missing id", ["getDataset"], "--param dataset_id=VALUE is missing."],
@@ -144,7 +144,7 @@ test.each([
     ["createEvaluator", "--body", '{"displayName":"a","Threshold":1}'],
     "did you mean threshold?",
   ],
-  ["a path", ["getDataset", "/v1/x"], "An ID takes no PATH: the contract has it."],
+  ["a path", ["getDataset", "/v1/x"], "An ID takes no PATH: the operation has its own."],
   [
     "a query",
     ["getDataset", ...reviews, "--query", "a=b"],

@@ -29,7 +29,7 @@ describe("a failure of the service", () => {
       expect(stderr.split("\n")).toEqual([
         `tunerank: [${code}] It is ${code}.`,
         expect.stringMatching(
-          /^(The request was refused: we assume that it did not run|The operation may have run)\. .{20}/,
+          /^(The service rejected the request: we assume that it did not run|The operation may have run)\. .{20}/,
         ),
         "",
       ]);
@@ -67,7 +67,7 @@ describe("a failure of the service", () => {
     server.reply(answer);
     const told = await tunerank(["scale", "prod", "1"], { baseUrl: server.url });
     expect(told.exitCode).toBe(0);
-    expect(told.stderr).toMatch(/^Attempt 1: UNAVAILABLE\. Trying again in \d\.\d s\.\n$/);
+    expect(told.stderr).toMatch(/^Attempt 1 failed: UNAVAILABLE\. Retrying (now|in \d\.\d s)\.\n$/);
     const quiet = await tunerank(["scale", "prod", "1", "--quiet"], { baseUrl: server.url });
     expect([quiet.exitCode, quiet.stderr]).toEqual([0, ""]);
     expect(server.requests).toHaveLength(4);
@@ -215,7 +215,7 @@ describe("an exit code", () => {
     const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
     for (const meaning of [
       "a local failure, such as a full disk",
-      "nothing was sent: an argument is invalid, a file is missing or is another program's",
+      "nothing was sent: an argument is invalid, a file is missing, or was not written by tunerank",
       "the service rejected the request, or a bulk run had invalid lines",
     ]) {
       expect(help).toContain(meaning);
@@ -244,12 +244,8 @@ describe("a command line that is refused", () => {
     [["scale", "prod", "1", "--json=yes"], "Option '--json' is unknown or takes no value."],
     [["scale", "prod", "1", "--timeout"], "Option '--timeout <TIME>' argument missing."],
     [
-      ["scale", "prod", "1", "--max-retries", "-1"],
-      "Option '--max-retries' has no value. One that starts with a dash is written --max-retries=VALUE.",
-    ],
-    [
       ["rerank", "--query", "--quiet", "package.json"],
-      "Option '--query' has no value. One that starts with a dash is written --query=VALUE.",
+      "Option '--query' has no value: the next word is an option. A value that starts with a dash is written --query=VALUE.",
     ],
     [["scale", "prod", "-1"], "REPLICAS must be a whole number, 0 or more."],
     [["scale", "prod", "1", "--timeout="], `--timeout ${aTime}`],
@@ -263,9 +259,12 @@ describe("a command line that is refused", () => {
     [["upload", "reviews", "-"], "The standard input has no name: give one with --name NAME."],
     [
       ["rerank", "--query", "q", "nowhere.txt"],
-      'FILE "nowhere.txt" cannot be read: ENOENT: no such file or directory.',
+      'FILE "nowhere.txt" cannot be read: ENOENT: no such file or directory. Nothing was sent.',
     ],
-    [["rerank", "--query", "q", "/dev/null"], "There is no document in the input."],
+    [
+      ["rerank", "--query", "q", "/dev/null"],
+      "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
+    ],
     [["rerank", "package.json"], "Required option '--query <TEXT>' not specified."],
     [["rerank", "-q", "password", "package.json"], "-q means --quiet: the query is --query TEXT."],
     [["rerank", "-q", "password"], "-q means --quiet: the query is --query TEXT."],
@@ -273,11 +272,11 @@ describe("a command line that is refused", () => {
     [["rerank", "package.json", "--quiet"], "Required option '--query <TEXT>' not specified."],
     [
       ["rerank", "--query", "q", "--field", "text", "README.md"],
-      "No line has text in the field that --field names; without --field each line is a document. Line 1: It is not JSON (column 1: this character begins no JSON value).",
+      "No line can be ranked with --field. Line 1: It is not JSON (column 1: this character begins no JSON value). Nothing was sent; without --field each line is a document.",
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      "No line has text in the field that --field names; without --field each line is a document. Line 1: It has no text in the field that --field names.",
+      "No line can be ranked with --field. Line 1: It has no text in the field that --field names: it has messages. Nothing was sent; without --field each line is a document.",
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],

@@ -78,13 +78,13 @@ test("for machines there is one JSON value with status, headers and data", async
   });
 });
 
-test("a POST is repeated only with --repeatable", async () => {
+test("a POST is repeated only with --idempotent", async () => {
   server.reply({ status: 502, headers: { "retry-after-ms": "1" }, text: "" });
   const { exitCode, stderr } = await run("POST", "/v1/x");
   expect(exitCode).toBe(8);
-  expect(stderr).toContain("The operation may have run.");
+  expect(stderr).toContain("It may have run: check what it changes");
   expect(server.requests).toHaveLength(1);
-  await run("POST", "/v1/x", "--repeatable");
+  await run("POST", "/v1/x", "--idempotent");
   expect(server.requests).toHaveLength(4);
 });
 
@@ -132,7 +132,7 @@ test("an upload by its id that may be stored says so in its own words", async ()
     "package.json",
   );
   expect(exitCode).toBe(8);
-  expect(stderr).toContain("The file may have been stored: look at the dataset");
+  expect(stderr).toContain("The file may have been stored: check the dataset");
   expect(server.requests).toHaveLength(1);
 });
 

@@ -166,7 +166,7 @@ describe("many uploads", () => {
     await writeFile(files[1] as string, "something else");
     const { exitCode, stderr } = await upload("--checkpoint", checkpoint);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("FILE 2 has changed since it was uploaded");
+    expect(stderr).toContain(`FILE "${files[1]}" has changed since it was uploaded`);
     expect(server.requests).toEqual([]);
   });
 
@@ -229,7 +229,9 @@ describe("many uploads", () => {
   });
 
   test("a file that is named twice is refused, and so is an option that has no effect", async () => {
-    expect((await upload(files[0] as string)).stderr).toContain("A FILE may be named only once.");
+    expect((await upload(files[0] as string)).stderr).toContain(
+      `FILE "${files[0]}" is named twice. Nothing was sent.`,
+    );
     const alone = await tunerank(["upload", "reviews", files[0] as string, "--resend-unknown"], {
       baseUrl: server.url,
     });

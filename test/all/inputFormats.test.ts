@@ -83,7 +83,7 @@ test.each(cases)("$what is refused with a line that converts it: $command", asyn
   const { command, bytes, name, convert } = each;
   const outcome = await fromFile(command, bytes);
   const first = outcome.stderr.split("\n")[0] ?? "";
-  expect(first).toContain(`tunerank: ${names[command]} is ${name}, not `);
+  expect(first).toContain(`tunerank: ${names[command]} "${input}" is ${name}, not `);
   expect(first).toContain(convert);
   expect(first).toContain(`new.${endings[command]}`);
   await expectRefused(outcome, first.replace("tunerank: ", ""));
@@ -181,8 +181,7 @@ describe("a line that cannot be read", () => {
     const broken = Buffer.concat([text, Buffer.from("Zürich\n", "latin1")]);
     const line = `Line 3 cannot be read. It is not UTF-8 (column 2). ${advice("txt")}`;
     await expectRefused(await fromFile("query", broken), line);
-    const none =
-      "No line has text in the field that --field names; without --field each line is a document. Line 1:";
+    const none = "No line can be ranked with --field. Line 1:";
     const why = `It is not UTF-8 (column 18). ${advice("jsonl")}`;
     await expectRefused(await fromFile("field", latin1), `${none} ${why}`);
     await expectRefused(await fromFile("body", latin1), `--body-file is not UTF-8. ${advice("json")}`);
@@ -206,33 +205,42 @@ describe("a line that cannot be read", () => {
     const body = '{"query": "q",\n "documents": ["a" "b"]}';
     const why = "(line 2, column 20: a comma or ] is missing)";
     const more = "; a file of another kind needs --content-type.";
-    await expectRefused(await fromFile("body", body), `--body-file is not JSON ${why}${more}`);
+    await expectRefused(await fromFile("body", body), `--body-file "${input}" is not JSON ${why}${more}`);
     const typed = await tunerank(["request", "rerankDocuments", "--body", body], { baseUrl: server.url });
     await expectRefused(typed, `--body is not JSON ${why}${more}`);
     await expectRefused(
       await fromFile("field", "{'text': 1}\n"),
-      "No line has text in the field that --field names; without --field each line is a document. Line 1: It is not JSON (column 2: a name in double quotes is missing).",
+      "No line can be ranked with --field. Line 1: It is not JSON (column 2: a name in double quotes is missing). Nothing was sent; without --field each line is a document.",
     );
   });
 });
 
 test.each(all)("a folder is refused, and no file is made: %s", async (command) => {
   const outcome = await tunerank(commands[command](folder), { baseUrl: server.url });
-  await expectRefused(outcome, `${names[command]} "${folder}" cannot be read: it is a folder.`);
+  await expectRefused(
+    outcome,
+    `${names[command]} "${folder}" cannot be read: it is a folder. Nothing was sent.`,
+  );
 });
 
 test.each(all)("gzip that is cut short, or damaged, is named: %s", async (command) => {
   const whole = gzipSync(command === "body" ? JSON.stringify(rows[0]) : jsonLines);
   const said = `${names[command]} "${input}" cannot be read: the gzip data`;
-  await expectRefused(await fromFile(command, whole.subarray(0, -9)), `${said} is cut short.`);
-  await expectRefused(await fromFile(command, whole.fill(7, 20, 30)), `${said} is damaged.`);
+  await expectRefused(
+    await fromFile(command, whole.subarray(0, -9)),
+    `${said} is cut short. Nothing was sent.`,
+  );
+  await expectRefused(
+    await fromFile(command, whole.fill(7, 20, 30)),
+    `${said} is damaged. Nothing was sent.`,
+  );
 });
 
 describe("an input without any row", () => {
   const nothing = ["", "\n \r\n\n", "\uFEFF", "\uFEFF\n"];
   const message: Readonly<Record<"query" | "field" | "bulk", string>> = {
-    query: "There is no document in the input.",
-    field: "There is no document in the input.",
+    query: "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
+    field: "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
     bulk: "--bulk is empty: nothing was sent. If it may be, add --allow-empty.",
   };
 
@@ -241,7 +249,8 @@ describe("an input without any row", () => {
     async (command) => {
       for (const text of nothing) {
         await expectRefused(await fromPipe(command, text), message[command]);
-        await expectRefused(await fromFile(command, text), message[command]);
+        const named = message[command].replace("--bulk", `--bulk "${input}"`);
+        await expectRefused(await fromFile(command, text), named);
       }
       await expectRefused(await fromPipe(command, gzipSync("")), message[command]);
     },
@@ -279,7 +288,7 @@ describe("an input without any row", () => {
   test("a shard without requests is none: the input has some", async () => {
     await writeFile(input, jsonLines.split("\n")[0] ?? "");
     const codes = await Promise.all(
-      [0, 1].map((index) => {
+      [1, 2].map((index) => {
         const own = ["--shard", `${index}/2`, "--output", `${output}.${index}`];
         return tunerank([...commands.bulk(input), ...own], { baseUrl: server.url });
       }),

@@ -78,7 +78,7 @@ test.each([
   ]);
   expect(stdout).not.toMatch(/Invalid|Warning/);
   expect(stderr).toBe(
-    "The format of a dataset is not documented: only what any reader of JSON Lines needs was checked.\n",
+    "The format of a dataset is not documented: only whether each file is valid JSON Lines was checked.\n",
   );
 });
 
@@ -166,14 +166,13 @@ test("--json has the same for programs, of each file", async () => {
         invalid: { lines: 1, first },
         warnings: [{ kind: "duplicate", lines: 1, first: same }],
       },
-      // What cannot be read may be a key in a file's place.
       {
-        file: "FILE 3",
+        file: missing,
         ok: false,
         rows: 0,
         bytes: 0,
         keys: [],
-        problem: "It cannot be read: ENOENT: no such file or directory.",
+        problem: `${missing} cannot be read: ENOENT: no such file or directory.`,
         warnings: [],
       },
     ],

@@ -148,7 +148,7 @@ describe("signals", () => {
     const { exitCode, stderr } = await outcome;
     expect(exitCode).toBe(expected);
     expect(stderr).toMatch(
-      /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe operation may have run\. The job may have been resumed/,
+      /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe job may have been resumed/,
     );
   });
 

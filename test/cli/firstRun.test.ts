@@ -209,7 +209,7 @@ describe("the mock server", () => {
     [["--fail", "rerank"], "--fail must be OPERATION:STATUS"],
     [["--fail", "rank:503"], "--fail must be OPERATION:STATUS"],
     [["--fail", "rerank:NOPE"], "code must be one of"],
-    [["--allow-origin", "app.example.com"], "must hold origins"],
+    [["--allow-origin", "app.example.com"], "--allow-origin must be an origin such as"],
     [["--host", "256.0.0.1"], "cannot be listened on"],
   ])("%j is refused", async (args, words) => {
     const { exitCode, stdout, stderr } = await tunerank(["mock", "--port", "0", ...args]);

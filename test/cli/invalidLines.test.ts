@@ -42,7 +42,7 @@ test("all of them are in --errors, and the summary says so where not all were sh
   ]);
   expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(numbers(70));
   expect(stdout).toMatch(
-    /^Ranked 1, 0 done before, 5 wrong, 65 lines not read, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
+    /^Ranked 1, 0 done before, 5 invalid, 65 unreadable lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
   );
 });
 
@@ -51,7 +51,7 @@ test("without --errors the summary says where the rest would be", async () => {
   const { stdout, stderr } = await bulk();
   expect(toldIn(stderr)).toHaveLength(51);
   expect(stdout).toMatch(
-    /, 30 wrong, 30 lines not read, in \d+\.\d s\. .* rows\/s\. 10 were not shown: with --errors FILE, all of them are in that file\.\n$/,
+    /, 30 invalid, 30 unreadable lines, in \d+\.\d s\. .* rows\/s\. 10 were not shown: with --errors FILE, all of them are in that file\.\n$/,
   );
 });
 
@@ -59,7 +59,7 @@ test("as many as are shown are not said to be more", async () => {
   await writeFile(input, rowOf("a") + invalid(50));
   const { stdout, stderr } = await bulk();
   expect(toldIn(stderr)).toHaveLength(50);
-  expect(stdout).toMatch(/, 25 lines not read, in \d+\.\d s\. [^.]*[\d.]+ rows\/s\.\n$/);
+  expect(stdout).toMatch(/, 25 unreadable lines, in \d+\.\d s\. [^.]*[\d.]+ rows\/s\.\n$/);
 });
 
 test("with --json each is JSON, and so are the counts of those that were not shown", async () => {
@@ -148,7 +148,7 @@ describe("one policy for a line that cannot be used", () => {
       expect.stringMatching(/^Line 4 is invalid. /),
       expect.stringMatching(/^Line 5 is invalid. It is not UTF-8 /),
     ]);
-    expect(told[3]).toBe("tunerank: 3 lines are invalid, and --strict refuses them. Nothing was sent.");
+    expect(told[3]).toBe("tunerank: 3 lines are invalid, so nothing was sent (--strict).");
     await writeFile(input, good);
     expect(await run()).toMatchObject({ exitCode: 0, stderr: "" });
   });
@@ -167,7 +167,7 @@ describe("one policy for a line that cannot be used", () => {
     const { exitCode, stderr } = await field();
     expect([exitCode, server.connections]).toEqual([2, 0]);
     expect(toldIn(stderr)[0]).toMatch(
-      /^tunerank: No line has text in the field that --field names; .* Line 1: It is not JSON /,
+      /^tunerank: No line can be ranked with --field\. Line 1: It is not JSON /,
     );
   });
 });

@@ -26,19 +26,19 @@ const upload = (...args: readonly string[]): Promise<Outcome> =>
 test.each([
   ["train.jsonl", torn, "line 2, column 6: the text ends before the object does."],
   ["train.NDJSON", torn, "line 2, column 6: the text ends before the object does."],
-  ["train.jsonl.gz", gzipSync(good).subarray(0, -9), "It cannot be read: the gzip data is cut short."],
+  ["train.jsonl.gz", gzipSync(good).subarray(0, -9), "it cannot be read: the gzip data is cut short."],
   [
     "train.jsonl",
     '{"a"\n'.repeat(3),
     "line 1, column 5: the text ends before the object does, and 2 lines more.",
   ],
-  ["train.jsonl", "", "It is empty."],
-  ["train.jsonl", "<!doctype html>\n", "It is a web page (HTML), not JSON lines in UTF-8."],
+  ["train.jsonl", "", "it is empty."],
+  ["train.jsonl", "<!doctype html>\n", "it is a web page (HTML), not JSON lines in UTF-8."],
 ])("upload of %s with %j sends nothing, and --no-check sends it", async (name, bytes, said) => {
   await writeFile(at(name), bytes);
   const { exitCode, stdout, stderr } = await upload(at(name));
   expect([exitCode, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain(`tunerank: The file is invalid: ${said}`);
+  expect(stderr).toContain(`tunerank: FILE "${at(name)}" is invalid: ${said}`);
   expect(stderr).toContain("Nothing was sent; --no-check sends it as it is.");
   expect(server.connections).toBe(0);
   expect((await upload(at(name), "--no-check")).exitCode).toBe(0);

@@ -41,9 +41,9 @@ const operationTable = [
 // What a call of an unknown outcome is told to look at.
 const whenUnknown: Readonly<Record<string, string>> = {
   resumeReinforcementFineTuningJob:
-    "The job may have been resumed: look at it through the service's other operations before repeating.",
+    "The job may have been resumed: check the job in the service's console or API before you resume it again.",
   uploadDatasetFile:
-    "The file may have been stored: look at the dataset through the service's other operations before repeating.",
+    "The file may have been stored: check the dataset in the service's console or API before you upload it again.",
 };
 
 const decisions = {

@@ -44,6 +44,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/rerankCommand.ts",
     "src/cli/resourceCommands.ts",
   ],
+  "what to send less of": ["src/errors/hints.ts"],
   "what the mock server makes up for it, and its short name there": [
     "src/testing/behaviours.ts",
     "src/testing/index.ts",

@@ -19,7 +19,7 @@ const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
   [406, /Check that baseUrl is the service itself/],
   [410, /gone: use another id/],
   [411, /pass size, or a path, a Blob or bytes/],
-  [413, /fewer documents .* upload-endpoint operation/],
+  [413, /Send a smaller request/],
   [414, /a shorter id or base URL/],
   [415, /the media type of the file/],
   [417, /leave out your own headers/],
@@ -43,7 +43,7 @@ describe.each(transports)("over $name", ({ options }) => {
     server.reply({ status: 400, text: "" });
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(error.code).toBe("INVALID_ARGUMENT");
-    expect(error.hint).toMatch(/^Compare what was sent with the message and the contract\./);
+    expect(error.hint).toMatch(/^Compare the request with the message and the API reference\./);
   });
 
   test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
@@ -104,6 +104,17 @@ test("407 names the proxy, and a fresh key is not asked for", async () => {
   expect(asked).toBe(1);
 });
 
+test("413 says of each operation what to send less of", async () => {
+  server.reply({ status: 413, text: "" });
+  const client = connect(server.url);
+  const ranked = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+  expect(ranked.hint).toBe("Send fewer documents at once (batchSize).");
+  const uploaded = await failureOf(() => client.datasets.upload("reviews", new Blob(["a"]), { name: "a" }));
+  expect(uploaded.hint).toBe(
+    "Send a smaller file; larger files use the service's upload-endpoint operation.",
+  );
+});
+
 test("101 is somebody else's answer", async () => {
   server.reply((_request, response) => {
     response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end();
@@ -126,7 +137,9 @@ test.each(operationCalls)(
     server.reply({ status: 413, json: { code: "INTERNAL" } });
     const error = await failureOf(() => call(connect(server.url)));
     expect(error.executed).toBe("unknown");
-    expect(error.hint.includes("before repeating")).toBe(!isSafe(operations[operation].kind));
+    expect(/in the service's console or API before you/.test(error.hint)).toBe(
+      !isSafe(operations[operation].kind),
+    );
   },
 );
 
@@ -222,6 +235,6 @@ describe("the reason for no other attempt", () => {
     server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
     const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
     expect(error.attempts).toHaveLength(2);
-    expect(error.hint).toMatch(/ The retries that maxRetries and this kind of failure allow are used up\.$/);
+    expect(error.hint).toMatch(/ It was retried as often as maxRetries and this kind of failure allow\.$/);
   });
 });

@@ -122,13 +122,13 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
   test.each([
     ["resumeReinforcementFineTuningJob", "The job may have been resumed"],
     ["uploadDatasetFile", "The file may have been stored"],
-  ])("of %s whose outcome is unknown hints at looking before repeating", async (operation, hint) => {
+  ])("of %s whose outcome is unknown hints at checking before another call", async (operation, hint) => {
     server.reply({ status: 503, text: "" });
     const { call } = operationCalls.find((one) => one.operation === operation) ?? {};
     const error = await failureOf(() => call?.(connect(server.url, options)) as Promise<unknown>);
     expect(error.executed).toBe("unknown");
     expect(error.hint).toContain(hint);
-    expect(error.hint).toContain("before repeating");
+    expect(error.hint).toContain("in the service's console or API before you");
   });
 
   test("shows its name, code and stack when it is inspected", async () => {

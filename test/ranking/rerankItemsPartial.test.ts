@@ -118,7 +118,7 @@ describe("what was ranked before a failure", () => {
     async (continueFrom) => {
       const options = { ...inTurn, continueFrom: continueFrom as never };
       const error = await failureOf(() => connect(server.url).rerank.items("q", items, options));
-      expect(error.message).toContain("continueFrom must be the partial of a failed call for as many items.");
+      expect(error.message).toContain("continueFrom must be the `partial` of an error for the same items.");
     },
   );
 

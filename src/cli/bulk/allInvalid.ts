@@ -1,5 +1,5 @@
-// If the first 20 requests of a bulk run are all invalid in the same way, an option is probably wrong: the run stops
-// before anything is sent.
+// If all requests of a bulk run, or the first 20, are invalid in the same way, an option is probably wrong: the run
+// stops before anything is sent.
 import { validate } from "../../engine.js";
 import { requests } from "../../generated/contract.js";
 import { isStatusError, type RerankRequest } from "../../index.js";
@@ -14,9 +14,13 @@ const mostNames = 12;
 
 /**
  * Yields all requests unchanged.
- * @throws UsageError before the first one, if the first 20 are all invalid in the same way
+ * @param isWhole Whether they are all of the input: no earlier run has finished any
+ * @throws UsageError before the first one, if the first 20, or all of the input, are invalid in the same way
  */
-export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGenerator<RequestToSend> {
+export async function* startingWell(
+  all: AsyncIterable<RequestToSend>,
+  isWhole: boolean,
+): AsyncGenerator<RequestToSend> {
   let held: RequestToSend[] | undefined = [];
   let fault: string | undefined;
   for await (const request of all) {
@@ -27,14 +31,19 @@ export async function* startingWell(all: AsyncIterable<RequestToSend>): AsyncGen
     const found = faultOf(request.id);
     held.push(request);
     if (found !== undefined && found === (fault ?? found)) {
-      if (held.length === judged) throw refusalOf(found, held[0] as RequestToSend);
+      if (held.length === judged)
+        throw refusalOf(found, held[0] as RequestToSend, `The first ${judged} requests are all`);
       fault = found;
       continue;
     }
     yield* held;
     held = undefined;
   }
-  yield* held ?? [];
+  if (held === undefined) return;
+  const [first] = held;
+  const which = held.length === 1 ? "The only request is" : `All ${held.length} requests are`;
+  if (isWhole && first !== undefined && fault !== undefined) throw refusalOf(fault, first, which);
+  yield* held;
 }
 
 /** Why the client would reject a request; undefined if it is valid. */
@@ -48,23 +57,29 @@ export function faultOf({ body }: BulkRequest): string | undefined {
   }
 }
 
-function refusalOf(fault: string, { id: { line, fields } }: RequestToSend): UsageError {
+function refusalOf(fault: string, { id: { line, fields, body } }: RequestToSend, which: string): UsageError {
   const names = Object.keys(fields);
   const more = names.length > mostNames ? " and others" : "";
   const shown = names.slice(0, mostNames).map(named).join(", ");
   return new UsageError(
-    `The first ${judged} requests are all invalid: ${fault} Line ${line} has ${shown}${more}${adviceFor(fault, fields)}. Nothing was sent.`,
+    `${which} invalid: ${fault} Line ${line} has ${shown}${more}${adviceFor(fault, fields, body)}. Nothing was sent.`,
   );
 }
 
 // If exactly one field of the line could hold the query or the documents, the advice names that field.
-function adviceFor(fault: string, fields: Readonly<Record<string, unknown>>): string {
+function adviceFor(
+  fault: string,
+  fields: Readonly<Record<string, unknown>>,
+  body: BulkRequest["body"],
+): string {
   if (/\bdocuments\[\d+\] must be a string\b/.test(fault))
     return "; if documents are objects, name the field that holds their text with --text-field";
-  const [field] = /\b(query|documents)\b/.exec(fault) ?? [];
+  const field = (["query", "documents"] as const).find((name) => fault.includes(name));
   if (field === undefined) return "";
   const fits = (value: unknown): boolean =>
     field === "query" ? typeof value === "string" : Array.isArray(value);
+  // The field is there, and what is invalid is in it.
+  if (fits(body[field])) return "";
   const fitting = Object.keys(fields).filter((name) => name !== "id" && fits(fields[name]));
   const [only] = fitting.length === 1 ? fitting : [];
   return only === undefined

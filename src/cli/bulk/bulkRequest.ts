@@ -130,7 +130,7 @@ function isNear(given: string, known: string): boolean {
 }
 
 /**
- * Reads a line; returns undefined if it is empty or belongs to another shard. A line without an id belongs to shard 0,
+ * Reads a line; returns undefined if it is empty or belongs to another shard. A line without an id belongs to the first shard,
  * so that only one machine reports it.
  */
 export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {

@@ -102,14 +102,14 @@ export class Report {
   }
 
   /** Records how long the service asks to wait, and prints once if this machine can open no more files and sockets. */
-  attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
+  attempted({ pauseMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "pauseMs" | "cause">): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
-    // The beginning of a pause is shown at once: nothing else may happen for an hour.
-    if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
-    if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
+    // A pause after a time without one is shown at once: nothing else may happen for an hour.
+    if (pauseMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
+    if (pauseMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + pauseMs);
   }
 
   /** Shows the progress, at most every 100 ms on a terminal, otherwise every ten seconds. */
@@ -163,11 +163,11 @@ export function printSummary(
   const without = wrongBefore + paidBefore;
   const ofThem = without > 0 ? ` (${without} of them without a result)` : "";
   const parts = [`Ranked ${ranked}${rankedNotes(counts)}`, `${before} done before${ofThem}`];
-  if (wrong > 0) parts.push(`${wrong} wrong`);
+  if (wrong > 0) parts.push(`${wrong} invalid`);
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
-  if (badLines > 0) parts.push(`${counted(badLines, "line")} not read`);
+  if (badLines > 0) parts.push(`${counted(badLines, "unreadable line")}`);
   const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
   const rest =
     notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";

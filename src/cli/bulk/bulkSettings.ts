@@ -42,7 +42,7 @@ export interface BulkOptions {
   /** The time for the whole run, in seconds. */
   readonly totalTimeout?: number;
   /** The longest pause that the service may ask for, in seconds; infinite for no limit. */
-  readonly maxHold?: number;
+  readonly maxPause?: number;
 }
 
 const onlyWithout = ["query", "field", "maxBatchBytes", "maxRetries"] as const;
@@ -82,19 +82,24 @@ export function bulkSettings({ options, args, dryRun }: Context<BulkOptions>): B
   if (concurrency !== "auto" && !(Number.isInteger(concurrency) && concurrency >= 1))
     throw new UsageError("--concurrency must be a whole number of at least 1, or auto.");
   const sending = sendingOf(options);
-  const files = [output, ...(errors === undefined ? [] : [errors])].map(realName);
+  const files = [realName(output, "--output")];
+  if (errors !== undefined) files.push(realName(errors, "--errors"));
   const isPipe = isNoFile(file);
   const isStrict = options.strict === true;
   if (isStrict && isPipe)
     throw new UsageError(
       "--strict reads the whole input before anything is sent: --bulk must be a file, not a pipe.",
     );
-  if (!isPipe) files.push(realName(file));
+  if (!isPipe) files.push(realName(file, "--bulk"));
   if (new Set(files).size < files.length)
     throw new UsageError("--bulk, --output and --errors must be different files.");
   return {
     file,
-    input: { name: "--bulk", wanted: "JSON lines", allowEmpty: options.allowEmpty === true },
+    input: {
+      name: namingFile("--bulk", file),
+      wanted: "JSON lines",
+      allowEmpty: options.allowEmpty === true,
+    },
     isPipe,
     output: files[0] as string,
     errors: errors === undefined ? undefined : files[1],
@@ -123,10 +128,11 @@ type Sending = Pick<
 
 // The options that limit how much is sent, how fast, and for how long.
 function sendingOf(options: Context<BulkOptions>["options"]): Sending {
-  const { rate: requestsPerMinute, tokensPerMinute, maxHold, timeout } = options;
+  const { rate: requestsPerMinute, tokensPerMinute, maxPause, timeout } = options;
   if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
     throw new UsageError("--tokens-per-minute must be greater than 0.");
-  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
+  if (maxPause !== undefined && maxPause < 0)
+    throw new UsageError("--max-pause must be at least 0, or none.");
   return {
     batchSize: countOf(options.batchSize, "--batch-size"),
     split: splitOf(options.split),
@@ -135,7 +141,7 @@ function sendingOf(options: Context<BulkOptions>["options"]): Sending {
     maxTokens: countOf(options.maxTokens, "--max-tokens"),
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs: msOf(options.totalTimeout),
-    maxPauseMs: maxHold === undefined ? undefined : maxHold * 1000,
+    maxPauseMs: maxPause === undefined ? undefined : maxPause * 1000,
   };
 }
 
@@ -204,6 +210,6 @@ function isNoFile(file: string): boolean {
     if (stats.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
     return file === "-" || !stats.isFile();
   } catch (error) {
-    throw cannotRead(namingFile("--bulk", file), error);
+    throw cannotRead(namingFile("--bulk", file), error, " Nothing was sent.");
   }
 }

@@ -85,7 +85,10 @@ export function leftOf(counts: Counts): { readonly facts: object; readonly line:
 
 /** The figures of a run that is over, for people. */
 export function sentText(figures: Figures): string {
-  return `${[...sentFacts(figures.sent), `${rateText(speedOf(figures).perSecond)} rows/s`].join(", ")}.`;
+  const facts: string[] = sentFacts(figures.sent);
+  // Without a request the rate is that of finding out that there is nothing to send.
+  if (figures.sent.requests > 0) facts.push(`${rateText(speedOf(figures).perSecond)} rows/s`);
+  return `${facts.join(", ")}.`;
 }
 
 function sentFacts({ requests, retries, tokens }: SentCounts): [requests: string, tokens: string] {

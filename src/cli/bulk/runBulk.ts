@@ -3,7 +3,7 @@ import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { Row, RowSource } from "../checkpoints/readRows.js";
 import { droppedRows } from "../checkpoints/rowWriter.js";
-import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "../context.js";
+import { type Context, cannotRead, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
@@ -121,7 +121,7 @@ async function openRun(
   const found = settings.isPipe
     ? undefined
     : await firstPass(pass).catch((error) => {
-        throw cannotRead(namingFile("--bulk", settings.file), error);
+        throw cannotRead(settings.input.name, error, " Nothing was sent.");
       });
   const files: OutputFiles = {
     output: await openOutput(output as CheckpointFile, before, resendPaid),
@@ -210,7 +210,9 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
   const { output, errors } = run.files;
   const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
   try {
-    yield* startingWell(requestsUntil(changed, run));
+    // An earlier run that ended requests read them with the same options.
+    const isWhole = (run.found?.done.size ?? 0) === 0;
+    yield* startingWell(requestsUntil(changed, run), isWhole);
   } catch (error) {
     if (!changed.aborted) throw error;
   }

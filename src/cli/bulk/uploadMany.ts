@@ -76,7 +76,11 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
   const upload = async (client: Client): Promise<void> => {
     const sources: RowSource[] = [];
     if (options.checkpoint !== undefined)
-      sources.push({ path: realName(options.checkpoint), option: "--checkpoint", kind: "upload checkpoint" });
+      sources.push({
+        path: realName(options.checkpoint, "--checkpoint"),
+        option: "--checkpoint",
+        kind: "upload checkpoint",
+      });
     await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
       await uploadAll({ ...context, signal }, client, planned, owned);
@@ -125,7 +129,7 @@ async function uploadAll(
     (each) => invalid.get(each) ?? outcomeOf(each, results.get(each), due.includes(each)),
   );
   if (context.dryRun) tellPlan(context.dryRun, outcomes, planned);
-  else print(outcomes, terminal);
+  else print(outcomes, terminal, whyNotSent(signal, ended?.error));
   if (signal.aborted && outcomes.some(({ outcome }) => /^(failed|not sent)$/.test(outcome)))
     throw interruptedAt(outcomes, options.checkpoint !== undefined);
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
@@ -246,9 +250,15 @@ async function uploadOne(
   }
 }
 
-function print(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
+function print(outcomes: readonly UploadOutcome[], terminal: Terminal, why: string): void {
   if (terminal.json) terminal.print(jsonLine({ files: outcomes }));
-  else for (const line of linesOf(outcomes)) terminal.print(oneLine(line));
+  else for (const line of linesOf(outcomes, why)) terminal.print(oneLine(line));
+}
+
+// Why files are left that were to be sent.
+function whyNotSent({ aborted }: AbortSignal, error: unknown): string {
+  if (aborted) return ", because the command was interrupted";
+  return isStatusError(error) ? `, because ${error.code} would end every other upload too` : "";
 }
 
 // Prints what a dry run would upload, without the responses, which are made up.
@@ -260,7 +270,7 @@ function tellPlan(dryRun: DryRun, outcomes: readonly UploadOutcome[], planned: r
   dryRun.tell({ files }, linesOf(files));
 }
 
-function linesOf(outcomes: readonly UploadOutcome[]): readonly string[] {
+function linesOf(outcomes: readonly UploadOutcome[], why = ""): readonly string[] {
   return outcomes.map(({ file, outcome, result, bytes = 0, error }) => {
     const line = storedLine(file, (result ?? {}) as Partial<DatasetFile>);
     const { message } = (error ?? {}) as { message?: string };
@@ -269,9 +279,9 @@ function linesOf(outcomes: readonly UploadOutcome[]): readonly string[] {
       "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
       "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
-      unknown: `Unknown: ${file} may be stored, and was not sent again. Look at the dataset, then leave it out or add --resend-unknown.`,
+      unknown: `Unknown: ${file} may be stored, and was not sent again. Check the dataset, then leave it out or add --resend-unknown.`,
       invalid: `Invalid: ${file} was not sent: ${message} --no-check sends it as it is.`,
-      "not sent": `Not sent: ${file}.`,
+      "not sent": `Not sent: ${file}${why}.`,
     };
     return said[outcome];
   });
@@ -321,16 +331,17 @@ async function planUploads(
   const found = new Set<string>();
   for (const file of files) {
     const whole = resolve(file);
-    if (found.has(whole)) throw new UsageError("A FILE may be named only once. Nothing was sent.");
+    const shown = namingFile("FILE", file);
+    if (found.has(whole)) throw new UsageError(`${shown} is named twice. Nothing was sent.`);
     found.add(whole);
     const id = JSON.stringify([dataset, whole]);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
     if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)
       throw new UsageError(
-        `FILE ${planned.length + 1} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
+        `${shown} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
-    const sentName = checkFileName(file, "A FILE");
+    const sentName = checkFileName(file, shown);
     planned.push({ file, sentName, bytes: statSync(whole).size, id, fingerprint, before });
   }
   return planned;

@@ -16,7 +16,7 @@ export interface CheckBefore {
 }
 
 /**
- * Returns why no reader of JSON lines accepts a file; undefined if the file may be sent. Prints its warnings.
+ * Returns why a file is not valid JSON Lines, such as "it is empty."; undefined if the file may be sent. Prints its warnings.
  * @param name The name under which the file is sent
  */
 export async function whyInvalid(
@@ -25,7 +25,7 @@ export async function whyInvalid(
   { options, terminal, signal }: Pick<Context<CheckBefore>, "options" | "terminal" | "signal">,
 ): Promise<string | undefined> {
   if (options.check === false || !saysJsonLines.test(name) || !(await isSendable(file))) return undefined;
-  const report = await checkFile(file, signal);
+  const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
   const reason = reasonOf(report);

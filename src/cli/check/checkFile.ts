@@ -25,17 +25,17 @@ export interface FileReport {
   readonly warnings: readonly (Finding & { readonly kind: WarningKind })[];
 }
 
-/** Checks a file, or the standard input for `-`. */
-export async function checkFile(file: string, signal: AbortSignal): Promise<FileReport> {
+/** Checks a file, or the standard input for `-`. @param name What the problem calls the file */
+export async function checkFile(file: string, signal: AbortSignal, name: string = "It"): Promise<FileReport> {
   const rows = new Rows();
   const input = new SeenInput(file, signal);
   let problem: string | undefined;
   let isRead = true;
   try {
-    await addAll(input, rows);
-    if (rows.count === 0) problem = "It is empty.";
+    await addAll(input, rows, name);
+    if (rows.count === 0) problem = `${name} is empty.`;
   } catch (error) {
-    const failure = cannotRead("It", error);
+    const failure = cannotRead(name, error);
     if (!(failure instanceof UsageError)) throw failure;
     problem = failure.message;
     isRead = input.bytes > 0;
@@ -55,9 +55,9 @@ export async function checkFile(file: string, signal: AbortSignal): Promise<File
   };
 }
 
-async function addAll(input: SeenInput, rows: Rows): Promise<void> {
+async function addAll(input: SeenInput, rows: Rows, name: string): Promise<void> {
   const collector = new Collector();
-  const request = { name: "It", wanted: "JSON lines", allowEmpty: true } as const;
+  const request = { name, wanted: "JSON lines", allowEmpty: true } as const;
   for await (const lines of rowsOf(input.parts(), request, longestChecked)) {
     for (const line of lines) rows.add(line);
     const [first, last] = [lines[0], lines.at(-1)];

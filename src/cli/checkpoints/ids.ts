@@ -22,19 +22,21 @@ export function digestOf(key: string): IdHash {
  * changes.
  */
 export interface Shard {
-  /** The shard's number, counted from 0. */
+  /** The shard's number less 1: the remainder of a division. */
   readonly index: number;
   readonly count: number;
-  /** The shard as the command line gives it, such as `1/8`. */
+  /** The shard as the command line gives it, such as `1/8` for the first of eight. */
   readonly name: string;
 }
 
 /** Parses a shard, such as `1/8`. @throws UsageError if the text is invalid */
 export function shardOf(text: string): Shard {
-  const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
-  if (index === undefined || count === undefined || index >= count)
-    throw new UsageError("--shard must be I/N, such as 1/8: which of N shards this is, counted from 0.");
-  return { index, count, name: `${index}/${count}` };
+  const [, number, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
+  if (number === undefined || count === undefined || number < 1 || number > count)
+    throw new UsageError(
+      "--shard must be I/N, from 1/N, the first of N shards, to N/N, the last: such as 1/8.",
+    );
+  return { index: number - 1, count, name: `${number}/${count}` };
 }
 
 /** Whether an id belongs to a shard: the first four bytes of its hash decide. Every id does if `shard` is undefined. */

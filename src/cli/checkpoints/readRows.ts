@@ -2,7 +2,7 @@
 // error.
 import { createReadStream, lstatSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import path from "node:path";
-import { orUndefined, reasonOf, UsageError } from "../context.js";
+import { namingFile, orUndefined, reasonOf, UsageError } from "../context.js";
 import { isObject } from "../input/lineContent.js";
 import { chunkBytes, type Line, linesOf } from "../input/lines.js";
 import type { Shard } from "./ids.js";
@@ -132,10 +132,10 @@ function isBlank({ bytes }: Line): boolean {
 }
 
 /**
- * The absolute path of a file without links, so that two names of one file are equal. The file may not exist yet.
+ * The absolute path of the file of an option without links, so that two names of one file are equal. The file may not exist yet.
  * @throws UsageError if its folder cannot be found
  */
-export function realName(file: string): string {
+export function realName(file: string, option: string): string {
   let stats: Stats | undefined;
   try {
     stats = lstatSync(file, { throwIfNoEntry: false });
@@ -145,7 +145,9 @@ export function realName(file: string): string {
     const failure = error as NodeJS.ErrnoException;
     // A symbolic link to a file that does not exist yet.
     if (stats?.isSymbolicLink() && failure.code === "ENOENT")
-      return realName(path.resolve(path.dirname(file), readlinkSync(file)));
-    throw new UsageError(`The folder of a file cannot be found: ${reasonOf(failure)}.`);
+      return realName(path.resolve(path.dirname(file), readlinkSync(file)), option);
+    throw new UsageError(
+      `The folder of ${namingFile(option, file)} cannot be found: ${reasonOf(failure)}. Nothing was sent.`,
+    );
   }
 }

@@ -55,10 +55,7 @@ export class InvalidLines {
   refuse(): void {
     const { count } = this;
     if (!this.#isStrict || count === 0) return;
-    const are =
-      count === 1
-        ? "1 line is invalid, and --strict refuses it"
-        : `${count} lines are invalid, and --strict refuses them`;
-    throw new UsageError(`${are}. Nothing was sent.`);
+    const are = count === 1 ? "1 line is invalid" : `${count} lines are invalid`;
+    throw new UsageError(`${are}, so nothing was sent (--strict).`);
   }
 }

@@ -4,13 +4,13 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { cannotRead, namingFile, UsageError } from "../context.js";
+import { cannotRead, UsageError } from "../context.js";
 import { foreignFormat, foreignText, isGzip, type Wanted } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
 /** An input: its name, and the format that the command expects. */
 export interface InputRequest {
-  /** The input's name on the command line, such as `FILE` or `--bulk`. */
+  /** The argument or option with the file that it names, as of `namingFile`. */
   readonly name: string;
   readonly wanted: Wanted;
   /** Whether an empty input is allowed. */
@@ -78,7 +78,7 @@ async function allOf(file: string, bytes: AsyncIterable<Buffer>, name: string): 
       chunks.push(chunk);
     }
   } catch (error) {
-    throw cannotRead(namingFile(name, file), error);
+    throw cannotRead(name, error, " Nothing was sent.");
   }
   return chunks;
 }
