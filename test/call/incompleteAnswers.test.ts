@@ -92,7 +92,7 @@ describe("an answer that lacks something", () => {
           body: json,
         });
         expect(error.message).toContain(noId);
-        expect(error.hint).toContain("The file may have been stored: look at the dataset");
+        expect(error.hint).toContain("The file may have been stored: check the dataset");
         expect(server.requests).toHaveLength(1);
       },
     );
