@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type Command, CommanderError } from "commander";
 import { version } from "../generated/version.js";
 import { type Context, cannotRead, namingFile, type ServiceOptions, UsageError } from "./context.js";
-import { variablesIn } from "./environment.js";
+import { variablesIn } from "./envFile.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { setUpHelp } from "./help.js";
 import { createProgram } from "./program.js";

@@ -92,9 +92,14 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
 }
 
+interface SkippedLine extends BadLine {
+  /** The names of its fields, if it is an object without the one that `--field` names. */
+  readonly has?: string;
+}
+
 interface ReadDocuments {
   readonly lines: DocumentLine[];
-  readonly bad: BadLine[];
+  readonly bad: SkippedLine[];
 }
 
 async function documentsOf({
@@ -122,7 +127,7 @@ async function documentsOf({
 }
 
 // An empty line is no document, but it counts in the line numbers.
-function documentOf(whole: Line, field: string | undefined): DocumentLine | BadLine | undefined {
+function documentOf(whole: Line, field: string | undefined): DocumentLine | SkippedLine | undefined {
   const { number: line } = whole;
   const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");
   // If a line of a plain text file is not UTF-8, the whole file has another encoding.
@@ -133,11 +138,16 @@ function documentOf(whole: Line, field: string | undefined): DocumentLine | BadL
   return field === undefined ? { line, text, document: text } : fromJson(text, line, field);
 }
 
-function noDocuments({ options, terminal }: Context<RerankCommandOptions>, bad: BadLine | undefined): void {
-  if (bad !== undefined)
+function noDocuments(
+  { options, terminal }: Context<RerankCommandOptions>,
+  bad: SkippedLine | undefined,
+): void {
+  if (bad !== undefined) {
+    const has = bad.has === undefined ? "" : ` It has ${bad.has}.`;
     throw new UsageError(
-      `No line can be ranked with --field. Line ${bad.line}: ${bad.problem} Nothing was sent; without --field each line is a document.`,
+      `No line can be ranked with --field. Line ${bad.line}: ${bad.problem}${has} Nothing was sent; without --field each line is a document.`,
     );
+  }
   if (options.allowEmpty !== true)
     throw new UsageError(
       "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
@@ -145,14 +155,14 @@ function noDocuments({ options, terminal }: Context<RerankCommandOptions>, bad: 
   if (terminal.json) terminal.print(jsonLine({ results: [] }));
 }
 
-function fromJson(text: string, line: number, field: string): DocumentLine | BadLine {
+function fromJson(text: string, line: number, field: string): DocumentLine | SkippedLine {
   const { value: document, problem } = lineJson(text);
   if (problem !== undefined) return { line, problem };
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string") {
     const names = Object.keys(Object(document)).slice(0, mostNames).map(named);
-    const has = names.length === 0 ? "" : `: it has ${names.join(", ")}`;
-    return { line, problem: `It has no text in the field that --field names${has}.` };
+    const has = names.length === 0 ? {} : { has: names.join(", ") };
+    return { line, problem: "It has no text in the field that --field names.", ...has };
   }
   return { line, text: value, document };
 }

@@ -276,7 +276,7 @@ describe("a command line that is refused", () => {
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      "No line can be ranked with --field. Line 1: It has no text in the field that --field names: it has messages. Nothing was sent; without --field each line is a document.",
+      "No line can be ranked with --field. Line 1: It has no text in the field that --field names. It has messages. Nothing was sent; without --field each line is a document.",
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],
