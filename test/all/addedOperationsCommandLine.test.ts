@@ -98,7 +98,7 @@ test.each([
   const { exitCode, stderr } = await request(...args);
   expect(exitCode).toBe(8);
   expect(server.requests).toHaveLength(count);
-  expect(stderr).toContain(`The operation may have run.`);
+  expect(stderr.match(/ may have /g)).toHaveLength(1);
   expect(stderr).toContain(words);
 });
 
@@ -138,7 +138,7 @@ test.each([
   ["a body for none", ["getDataset", ...reviews, "--body", "{}"], "getDataset takes no body."],
   ["a missing body", ["createEvaluator"], "createEvaluator needs a body: give --body or --body-file."],
   ["a body that is not JSON", ["createEvaluator", "--body", "{nope"], "--body is not JSON"],
-  ["a body that breaks a rule", ["createEvaluator", "--body", "{}"], "displayName must be a string."],
+  ["a body that breaks a rule", ["createEvaluator", "--body", "{}"], "The body has no displayName"],
   [
     "a field in another spelling",
     ["createEvaluator", "--body", '{"displayName":"a","Threshold":1}'],

@@ -136,7 +136,7 @@ describe("the shards", () => {
       const { exitCode, stderr } = await run("out", `--shard=${shard}`);
       expect([
         exitCode,
-        stderr.includes("--shard must be I/N, from 1/N, the first of N shards, to N/N, the last"),
+        stderr.includes("--shard must be I/N, counted from 1: 1/8 is the first of eight shards"),
       ]).toEqual([2, true]);
       expect(server.requests).toHaveLength(0);
     },

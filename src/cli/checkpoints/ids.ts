@@ -34,7 +34,7 @@ export function shardOf(text: string): Shard {
   const [, number, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
   if (number === undefined || count === undefined || number < 1 || number > count)
     throw new UsageError(
-      "--shard must be I/N, from 1/N, the first of N shards, to N/N, the last: such as 1/8.",
+      "--shard must be I/N, counted from 1: 1/8 is the first of eight shards, 8/8 the last.",
     );
   return { index: number - 1, count, name: `${number}/${count}` };
 }
