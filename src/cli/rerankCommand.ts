@@ -143,9 +143,10 @@ function noDocuments(
   bad: SkippedLine | undefined,
 ): void {
   if (bad !== undefined) {
-    const has = bad.has === undefined ? "" : ` It has ${bad.has}.`;
+    const { line, problem, has } = bad;
+    const more = has === undefined ? "Without --field each line is a document." : `It has ${has}.`;
     throw new UsageError(
-      `No line can be ranked with --field. Line ${bad.line}: ${bad.problem}${has} Nothing was sent; without --field each line is a document.`,
+      `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${/[.]$/.test(problem) ? ` ${more}` : ""}`,
     );
   }
   if (options.allowEmpty !== true)

@@ -215,7 +215,13 @@ describe("the batches of a ranking", () => {
     const forMachines = await rank(text, "--max-batch-bytes", "100", "--json");
     expect([forMachines.exitCode, JSON.parse(forMachines.stderr).error]).toEqual([
       2,
-      { name: "UsageError", message: expect.stringMatching(/^Line 3 alone .*: --max-batch-bytes is 100\.$/) },
+      {
+        name: "UsageError",
+        code: "INVALID_ARGUMENT",
+        executed: "no",
+        executedBecause: "nothing-sent",
+        message: expect.stringMatching(/^Line 3 alone .*: --max-batch-bytes is 100\.$/),
+      },
     ]);
     expect(server.connections).toBe(0);
   });

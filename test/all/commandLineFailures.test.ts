@@ -272,11 +272,11 @@ describe("a command line that is refused", () => {
     [["rerank", "package.json", "--quiet"], "Required option '--query <TEXT>' not specified."],
     [
       ["rerank", "--query", "q", "--field", "text", "README.md"],
-      "No line can be ranked with --field. Line 1: It is not JSON (column 1: this character begins no JSON value). Nothing was sent; without --field each line is a document.",
+      "No line can be ranked with --field; nothing was sent. Line 1: It is not JSON (column 1: this character begins no JSON value). Without --field each line is a document.",
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      "No line can be ranked with --field. Line 1: It has no text in the field that --field names. It has messages. Nothing was sent; without --field each line is a document.",
+      "No line can be ranked with --field; nothing was sent. Line 1: It has no text in the field that --field names. It has messages.",
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],

@@ -181,7 +181,7 @@ describe("a line that cannot be read", () => {
     const broken = Buffer.concat([text, Buffer.from("Zürich\n", "latin1")]);
     const line = `Line 3 cannot be read. It is not UTF-8 (column 2). ${advice("txt")}`;
     await expectRefused(await fromFile("query", broken), line);
-    const none = "No line can be ranked with --field. Line 1:";
+    const none = "No line can be ranked with --field; nothing was sent. Line 1:";
     const why = `It is not UTF-8 (column 18). ${advice("jsonl")}`;
     await expectRefused(await fromFile("field", latin1), `${none} ${why}`);
     await expectRefused(await fromFile("body", latin1), `--body-file is not UTF-8. ${advice("json")}`);
@@ -210,7 +210,7 @@ describe("a line that cannot be read", () => {
     await expectRefused(typed, `--body is not JSON ${why}${more}`);
     await expectRefused(
       await fromFile("field", "{'text': 1}\n"),
-      "No line can be ranked with --field. Line 1: It is not JSON (column 2: a name in double quotes is missing). Nothing was sent; without --field each line is a document.",
+      "No line can be ranked with --field; nothing was sent. Line 1: It is not JSON (column 2: a name in double quotes is missing). Without --field each line is a document.",
     );
   });
 });

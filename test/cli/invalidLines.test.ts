@@ -167,7 +167,7 @@ describe("one policy for a line that cannot be used", () => {
     const { exitCode, stderr } = await field();
     expect([exitCode, server.connections]).toEqual([2, 0]);
     expect(toldIn(stderr)[0]).toMatch(
-      /^tunerank: No line can be ranked with --field\. Line 1: It is not JSON /,
+      /^tunerank: No line can be ranked with --field; nothing was sent\. Line 1: It is not JSON /,
     );
   });
 });
