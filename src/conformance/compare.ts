@@ -214,10 +214,7 @@ function alikeDifferences({ alike, requestsByCall }: Expected, log: RequestLog):
   if (alike === undefined) return [];
   const waits = waitsIn(log, requestsByCall);
   const second = waits.slice(waits.length / 2);
-  const agreeing = second.filter(({ retry, ms }, index) => {
-    const first = waits[index]?.ms ?? 0;
-    return Math.abs(ms - first) <= (alike.withinMs[retry - 1] ?? 0);
-  });
+  const agreeing = second.filter(({ ms }, index) => Math.abs(ms - (waits[index]?.ms ?? 0)) <= alike.withinMs);
   return agreeing.length > alike.atMost
     ? [
         `waits: ${agreeing.length} of ${second.length} are the same in both programs (one seed), and at most ${alike.atMost} are due`,

@@ -66,8 +66,8 @@ export interface WaitBounds {
 
 /** How far the waits of two programs may agree, each compared with the same wait of the other. */
 export interface WaitsAlike {
-  /** Two waits before the nth retry agree if they differ by at most so many milliseconds. */
-  readonly withinMs: readonly number[];
+  /** Two waits agree if they differ by at most so many milliseconds. */
+  readonly withinMs: number;
   /** How many pairs may agree by chance. */
   readonly atMost: number;
 }
