@@ -20,6 +20,7 @@ await writeContract(path.join(root, "openapi.yaml"), dist);
 await writeRevision(root, path.join(dist, "revisions"));
 await writeLibrary(root, dist);
 await build({ ...commandLineBuild, absWorkingDir: root, outdir: "dist/cli" });
+await writeFile(path.join(dist, "cli/package.json"), '{"type":"commonjs"}\n');
 await writeFile(path.join(dist, "tunerank.1.gz"), manPage());
 await writeDeclarations(root, dist);
 await writeGuides(root, dist);

@@ -32,7 +32,7 @@ export const program: string = await buildInto("main", {});
 /** Builds the command with another time of a lease than users have. */
 export function buildWithLease(ms: number): Promise<string> {
   const contents = `import { main } from "./src/cli/commandLine.js";
-process.exitCode = await main(process.argv.slice(2), ${ms});`;
+void main(process.argv.slice(2), ${ms}).then((code) => { process.exitCode = code; });`;
   return buildInto(`lease${ms}`, {
     entryPoints: [],
     stdin: { contents, resolveDir: root, loader: "ts" },
@@ -40,7 +40,7 @@ process.exitCode = await main(process.argv.slice(2), ${ms});`;
 }
 
 async function buildInto(name: string, options: BuildOptions): Promise<string> {
-  const outfile = path.join(folder, `dist/cli/${name}.mjs`);
+  const outfile = path.join(folder, `dist/cli/${name}.cjs`);
   await build({ ...commandLineBuild, absWorkingDir: root, outfile, ...options });
   return outfile;
 }
