@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
+import { valueOr } from "../../values.js";
 import { type Body, type Exchange, isForm, type TransportRequest, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
@@ -85,6 +86,8 @@ export class RequestBody {
 export class DecodedResponse extends TransportResponse {
   #encoding: string | undefined;
   #decoder: Transform | undefined;
+  // A short gzipped body, until all of it has arrived or it proves to be long.
+  #zipped: Uint8Array[] | undefined;
   // The number of bytes of the body that were received, before decoding.
   #received = 0;
   #text: string | undefined;
@@ -116,6 +119,14 @@ export class DecodedResponse extends TransportResponse {
 
   /** Called when all bytes of the body have arrived. */
   end(exchange: Exchange): void {
+    const whole = this.#zipped && unzipped(this.#zipped, this.limit);
+    if (whole !== undefined) {
+      this.#zipped = undefined;
+      this.keep(whole, exchange);
+      exchange.ended();
+      return;
+    }
+    if (this.#zipped) this.#stream(["gzip"], exchange);
     if (this.#decoder) this.#decoder.end();
     else exchange.ended();
   }
@@ -126,12 +137,19 @@ export class DecodedResponse extends TransportResponse {
       this.keep(chunk, exchange);
       return;
     }
-    const decoder = this.#decoder;
     this.#received += chunk.byteLength;
     // The limit applies before decoding too, because bytes that decode to nothing still cost time.
     if (this.#received > this.limit) {
       this.tooLarge(exchange);
-    } else if (decoder?.write(chunk) === false) {
+      return;
+    }
+    this.#zipped?.push(chunk);
+    if (this.#zipped) {
+      if (this.#received > shortZipped) this.#stream(["gzip"], exchange);
+      return;
+    }
+    const decoder = this.#decoder;
+    if (decoder?.write(chunk) === false) {
       flow.pause();
       decoder.once("drain", () => flow.resume());
     }
@@ -145,13 +163,21 @@ export class DecodedResponse extends TransportResponse {
       this.#encoding = undefined;
       return;
     }
-    const decoder = createDecoder(encodings, first[0]);
+    if (encodings.length === 1 && encodings[0] === "gzip") this.#zipped = [];
+    else this.#stream(encodings, exchange, first[0]);
+  }
+
+  // Decodes in a stream, and begins with what was kept of a body that seemed short.
+  #stream(encodings: readonly string[], exchange: Exchange, first?: number): void {
+    const decoder = createDecoder(encodings, first);
     this.#decoder = decoder
       ?.on("data", (chunk: Uint8Array) => this.keep(chunk, exchange))
       .on("end", () => this.#decoded(decoder, encodings, exchange))
       .on("error", (cause) => notDecoded(cause, exchange));
     if (decoder === undefined)
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
+    for (const chunk of this.#zipped ?? []) decoder?.write(chunk);
+    this.#zipped = undefined;
   }
 
   // Ends the exchange when its body is decoded. It fails if more bytes follow a zstd frame: Node 22 and 24 ignore them.
@@ -175,6 +201,18 @@ export class DecodedResponse extends TransportResponse {
     }
     return this.#text;
   }
+}
+
+// A gzipped body of at most this many bytes is decoded at once when it is whole: a stream of zlib costs some 100 µs.
+const shortZipped = 16_384;
+// If it is longer decoded, it is decoded in a stream, and the event loop is not held up.
+const shortDecoded = 262_144;
+
+// Undefined if it is not a short body, or not valid: a stream then decodes it, and words the error.
+function unzipped(chunks: readonly Uint8Array[], limit: number): Uint8Array | undefined {
+  const { gunzipSync } = process.getBuiltinModule("node:zlib");
+  const options = { maxOutputLength: Math.min(shortDecoded, limit) };
+  return valueOr(() => gunzipSync(Buffer.concat(chunks), options), undefined);
 }
 
 // Ends an exchange whose response body does not match its content encoding.
