@@ -1,5 +1,6 @@
 // What the server answers with: the shapes of the contract.
-import { small } from "./bodies.js";
+import { gzipSync } from "node:zlib";
+import { large, medium, small } from "./bodies.js";
 
 const { model } = small;
 
@@ -14,6 +15,35 @@ export function rerankAnswer({ documents, top_n = documents.length, return_docum
 }
 
 export const smallRerankAnswer = rerankAnswer(small);
+
+// Made when it is asked for first.
+const once = (make) => {
+  let made;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
+/** The responses to a rerank that `rerankWith` chooses, whatever the request is. */
+export const answers = {
+  gzip: once(() => ({
+    headers: { "content-encoding": "gzip" },
+    bytes: gzipSync(rerankAnswer({ ...medium, top_n: undefined })),
+  })),
+  notFound: once(() => ({
+    status: 404,
+    bytes: Buffer.from('{"code":"NOT_FOUND","message":"There is no such model."}'),
+  })),
+  everyTwentiethFails: once(() => ({
+    status: 503,
+    headers: { "retry-after": "0" },
+    bytes: Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'),
+  })),
+  // 9,500 documents of 1 kB, and what stands around each.
+  tenMegabytes: once(() => ({ bytes: rerankAnswer(large(9500)) })),
+  short: once(() => ({ bytes: smallRerankAnswer })),
+};
 
 export function uploadAnswer(bytes) {
   return Buffer.from(

@@ -1,4 +1,4 @@
-// The two rerank bodies that are sent: a small one, and 10,000 documents of 1 KB.
+// The rerank bodies that are sent, by their size.
 export const small = {
   query: "How do I get back into my account when I forgot my password?",
   documents: [
@@ -11,12 +11,38 @@ export const small = {
   top_n: 2,
 };
 
-export function large(documents = 10_000) {
-  const text = "All work and no play makes a dull document. ".repeat(24);
+/** 40 documents of 100 characters: long enough that this package asks for a compressed response. */
+export const medium = { ...small, documents: Array.from({ length: 10 }, () => small.documents).flat() };
+
+/** By default 10,000 documents of 1 KB. */
+export function large(documents = 10_000, length = 1024) {
+  const text = "All work and no play makes a dull document. ".repeat(Math.ceil(length / 43));
   return {
     query: small.query,
-    documents: Array.from({ length: documents }, (_, index) => `${index} ${text}`.slice(0, 1024)),
+    documents: Array.from({ length: documents }, (_, index) => `${index} ${text}`.slice(0, length)),
     model: small.model,
     return_documents: true,
+  };
+}
+
+/** By the names that children are given. */
+export const bodies = {
+  small: () => small,
+  medium: () => medium,
+  large: () => large(),
+  longDocuments: () => large(1000, 10_000),
+};
+
+/** Makes one rerank of a body, by its name. With `failsWith`, a call that does not fail with that status is an error. */
+export function callOf({ rerank }, name = "small", failsWith = undefined) {
+  const body = bodies[name]();
+  if (failsWith === undefined) return () => rerank(body);
+  return async () => {
+    try {
+      await rerank(body);
+    } catch ({ status, httpStatus = status }) {
+      if (httpStatus === failsWith) return;
+    }
+    throw new Error(`The call did not fail with ${failsWith}.`);
   };
 }

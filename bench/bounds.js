@@ -17,16 +17,29 @@ const most = (scenario, contestant, atMost) => ({
 const cpuOf = (size, done) => `${size} lines, ${done} done: s of CPU`;
 
 export const bounds = [
-  ratio("cpuPerCall", "nodeHttp", 1.2, 1.2),
+  ratio("cpuPerCall", "nodeHttp", 1, 1),
+  ratio("cpuPerCall", "undiciPool", 1.1, 1.1, "tunerankDispatcher"),
   ratio("cpuPerCall", "nodeHttp", 0.88, 0.88, "tunerankDispatcher"),
   ratio("cpuPerCall", "fetch", 0.42, 0.55),
   ratio("cpuPerCall", "openai", 0.3),
   ratio("cpuOneAtATime", "nodeHttp", 1.12, 1.12),
   // An Intel Xeon gave 1.32 to 1.42, over a dispatcher 1.08 to 1.19.
-  ratio("cpuSlowAnswers", "nodeHttp", 1.6, 1.6),
+  ratio("cpuSlowAnswers", "nodeHttp", 1, 1),
+  ratio("cpuSlowAnswers", "undiciPool", 1.1, 1.1, "tunerankDispatcher"),
   ratio("cpuSlowAnswers", "nodeHttp", 1.25, 1.25, "tunerankDispatcher"),
-  ratio("cpuOverTls", "nodeHttp", 1.25, 1.25),
+  ratio("cpuOverTls", "nodeHttp", 1, 1),
+  ratio("cpuOverTls", "undiciPool", 1.1, 1.1, "tunerankDispatcher"),
   ratio("cpuOverTls", "nodeHttp", 0.88, 0.88, "tunerankDispatcher"),
+  ratio("cpuHttp2", "nodeHttp2", 1, 1, "tunerankHttp2"),
+  ratio("cpuHttp2", "undiciPoolHttp2", 1.1, 1.1, "tunerankHttp2"),
+  ...["cpuGzip", "cpuNotFound", "cpuRetried", "cpuLargeResponse", "cpuLongDocuments"].flatMap((name) => [
+    ratio(name, "nodeHttpByHand", 1, 1),
+    ratio(name, "undiciPoolByHand", 1.1, 1.1, "tunerankDispatcher"),
+  ]),
+  ...["idleCost", "inFlightMemory"].flatMap((name) => [
+    ratio(name, "nodeHttp", 1, 1),
+    ratio(name, "undiciPool", 1.1, 1.1, "tunerankDispatcher"),
+  ]),
   // Never more than are in flight; undici's Pool opens twice as many by itself.
   most("connectionsOverTls", "tunerank", 16),
   ratio("connectionsOverTls", "undiciPool", 1.25, 1.25, "tunerankDispatcher"),

@@ -18,13 +18,21 @@ export const labels = {
   tunerankDispatcher: "tunerank with a dispatcher",
   tunerankLoop: "client.rerank in a loop",
   undiciPool: "undici Pool.request",
+  tunerankBundled: "tunerank, bundled",
+  undiciBundled: "undici Pool.request, bundled",
+  tunerankHttp2: "tunerank with a dispatcher",
+  nodeHttp2: "node:http2, by hand",
+  undiciPoolHttp2: "undici Pool.request",
+  nodeHttpByHand: "node:http, by hand",
+  undiciPoolByHand: "undici Pool.request, by hand",
+  fetchByHand: "fetch, by hand",
 };
 
 /** Over undici's dispatch, measured for calls one by one. */
 export const overDispatch = ["tunerankDispatcher", "undiciPool"];
 
 export const allClients = Object.keys(labels).filter(
-  (name) => name !== "curl" && name !== "tunerankLoop" && !overDispatch.includes(name),
+  (name) => !/^curl$|(Loop|Http2|ByHand|Bundled)$/.test(name) && !overDispatch.includes(name),
 );
 
 const inLoops = ["tunerank", "tunerankDispatcher", "tunerankLoop", "nodeHttp"];

@@ -1,5 +1,6 @@
 // npm run bench -- instructions [--bulk] [ENTRY...]: CPU instructions of one small rerank, counted by valgrind, which a
 // busy machine does not change. ENTRY is a built index.js, by default this package's. With --bulk: of a request of a run.
+// With --case NAME: of a call of each contestant of that scenario, of scenarios/cases.js.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
@@ -7,21 +8,25 @@ import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { labels } from "./contestants.js";
 import { childEnvironment, childScript } from "./runChild.js";
+import { cases } from "./scenarios/cases.js";
 import { startServer } from "./startServer.js";
 
 // Until the first number of calls the engine still compiles.
 const [from, to] = [6_000, 18_000];
 const { values: options, positionals } = parseArgs({
   args: process.argv.slice(3),
-  options: { bulk: { type: "boolean" } },
+  options: { bulk: { type: "boolean" }, case: { type: "string" } },
   allowPositionals: true,
 });
 const given = positionals.length > 0 ? positionals : ["dist/index.js"];
 const entries = given.map((entry) => path.resolve(entry));
 
-const server = await startServer();
+const setting = options.case === undefined ? {} : cases[options.case].setting;
+const { rerankWith, body, failsWith } = setting;
+const server = await startServer({ rerankWith });
 try {
   if (options.bulk) await countRuns();
+  else if (options.case) await countCase();
   else await countCalls();
 } finally {
   await server.close();
@@ -42,6 +47,11 @@ async function countCalls() {
   }
 }
 
+async function countCase() {
+  for (const client of setting.clients)
+    console.log(`${labels[client]}: ${await perCall(client, entries[0])} instructions a call`);
+}
+
 // The compiler's are counted too: what a run's end has it throw away costs the next run.
 async function countRuns() {
   for (const entry of entries)
@@ -58,8 +68,8 @@ async function countRuns() {
 }
 
 async function perCall(client, entry) {
-  const few = await counted("calls", { client, calls: from }, entry);
-  const many = await counted("calls", { client, calls: to }, entry);
+  const few = await counted("calls", { client, calls: from, body, failsWith }, entry);
+  const many = await counted("calls", { client, calls: to, body, failsWith }, entry);
   return Math.round((many - few) / (to - from));
 }
 

@@ -7,6 +7,7 @@ import { scenarios as all, judge } from "./bounds.js";
 import { judgedBulkClients, judgedClients, labels, nodeVersion, peerVersions } from "./contestants.js";
 import { addResults, isOlder, readResults } from "./results.js";
 import { calls } from "./scenarios/calls.js";
+import { cases } from "./scenarios/cases.js";
 import { table } from "./table.js";
 
 const { values: options } = parseArgs({
@@ -25,7 +26,7 @@ if (unknown.length > 0) throw new Error(`No scenario ${unknown}: there are ${all
 
 const judged = {
   cpuPerCall: judgedClients,
-  startUp: judgedClients,
+  startUp: [...judgedClients, "tunerankBundled", "undiciBundled"],
   bulkCpu: judgedBulkClients,
   bulkTime: judgedBulkClients,
 };
@@ -44,7 +45,7 @@ const isKept = !quick && !entry;
 const known = readResults()[major]?.scenarios ?? {};
 const isWanted = (name) => only.includes(name) || (older && name in known && isOlder(known[name]));
 for (const name of all.filter(isWanted)) {
-  const { title, unit, measure } = calls[name] ?? (await import(`./scenarios/${name}.js`));
+  const { title, unit, measure } = calls[name] ?? cases[name] ?? (await import(`./scenarios/${name}.js`));
   const few = options.judged && name in judged && { contestants: judged[name] };
   const samples = await measure({ quick, node, entry, ...few });
   process.stderr.write("\r");
@@ -52,7 +53,10 @@ for (const name of all.filter(isWanted)) {
   const bounds = judge(name, medians, major);
   console.log(table({ title, unit, medians, bounds }));
   const rounds = Object.values(samples)[0].length;
-  const measured = { date: new Date().toISOString(), machine, title, unit, rounds, medians, bounds };
+  const spread = Object.fromEntries(
+    Object.entries(samples).map(([who, values]) => [who, [Math.min(...values), Math.max(...values)]]),
+  );
+  const measured = { date: new Date().toISOString(), machine, title, unit, rounds, medians, spread, bounds };
   if (isKept) addResults(major, { node: version, versions, labels, scenarios: { [name]: measured } });
 }
 console.log(

@@ -17,7 +17,14 @@ export interface Scenario {
   readonly machine: string;
   readonly medians: Readonly<Record<string, number>>;
   readonly bounds: Readonly<Record<string, Bound>>;
+  /** The lowest and the highest sample of each contestant. */
+  readonly spread?: Readonly<Record<string, readonly [lowest: number, highest: number]>>;
+  /** The same as measured before on other processors. */
+  readonly elsewhere?: readonly Scenario[];
 }
+
+/** The processor of the machine that a scenario was measured on. */
+export function processorOf(scenario: Pick<Scenario, "machine">): string;
 
 /** What was measured with one Node. */
 export interface Results {

@@ -17,10 +17,27 @@ export function readResults() {
 /** Adds what was measured to what is there. */
 export function addResults(major, { scenarios, ...about }) {
   const results = readResults();
-  const measured = Object.entries(scenarios).map(([name, figures]) => [name, { sources, ...figures }]);
-  const all = { ...results[major]?.scenarios, ...Object.fromEntries(measured) };
+  const before = results[major]?.scenarios ?? {};
+  const measured = Object.entries(scenarios).map(([name, figures]) => [
+    name,
+    { sources, ...figures, ...elsewhere(figures, before[name]) },
+  ]);
+  const all = { ...before, ...Object.fromEntries(measured) };
   results[major] = { ...about, scenarios: all };
   writeFileSync(file, `${JSON.stringify(results, rounded, 2)}\n`);
+}
+
+/** The processor in the name of a machine: "AMD EPYC" in "Linux 6.18, 2 × AMD EPYC". */
+export function processorOf({ machine }) {
+  return machine.slice(machine.indexOf("×") + 1).trim();
+}
+
+// What was measured before on other processors is kept: the newest of each.
+function elsewhere(figures, before) {
+  if (before === undefined) return {};
+  const { elsewhere: others = [], ...last } = before;
+  const kept = [last, ...others].filter((each) => processorOf(each) !== processorOf(figures));
+  return kept.length > 0 ? { elsewhere: kept } : {};
 }
 
 /** Whether src/call or src/transport changed since a scenario was measured. */

@@ -1,10 +1,13 @@
-// The mock server, in a process of its own: prints its port, answers at once or after delayMs, and ends with its parent.
+// The mock server, in a process of its own: prints its port, responds at once or after delayMs, and ends with its parent.
 import { readFileSync } from "node:fs";
 import http from "node:http";
+import http2 from "node:http2";
 import https from "node:https";
-import { rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
+import { answers, rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
 
-const { delayMs = 0, tls } = JSON.parse(process.argv[2]);
+const { delayMs = 0, tls, isHttp2 = false, rerankWith } = JSON.parse(process.argv[2]);
+// With `everyTwentiethFails`, how many attempts have arrived.
+let attempts = 0;
 const open = new Set();
 let maxSockets = 0;
 let connections = 0;
@@ -37,15 +40,18 @@ const controls = {
   },
 };
 
-const server = tls
-  ? https.createServer({ key: readFileSync(tls.key), cert: readFileSync(tls.cert) }, take)
-  : http.createServer(take);
+const withTls = tls && { key: readFileSync(tls.key), cert: readFileSync(tls.cert), allowHTTP1: true };
+const server = isHttp2
+  ? http2.createSecureServer(withTls, take)
+  : tls
+    ? https.createServer(withTls, take)
+    : http.createServer(take);
 
 function take(request, response) {
   const { method, url } = request;
   const control = controls[`${method} ${url}`];
   if (control) return send(response, 200, Buffer.from(JSON.stringify(control() ?? {})));
-  count(request.socket);
+  count(request.stream?.session.socket ?? request.socket);
   if (url.endsWith("/rerank")) return rerank(request, response);
   return upload(request, response);
 }
@@ -66,16 +72,26 @@ function rerank(request, response) {
     return send(response, 503, Buffer.from('{"code":"UNAVAILABLE","message":"away"}'));
   }
   const length = Number(request.headers["content-length"] ?? 0);
-  const isLarge = length > 1_000_000;
+  const isLarge = length > 1_000_000 && rerankWith === undefined;
   const chunks = isLarge && !largeAnswers.has(length) ? [] : undefined;
   request.on("data", (chunk) => chunks?.push(chunk));
   request.on("end", () => {
     if (chunks) largeAnswers.set(length, rerankAnswer(JSON.parse(Buffer.concat(chunks))));
-    const answer = () => send(response, 200, isLarge ? largeAnswers.get(length) : smallRerankAnswer);
+    const answer = () => {
+      if (rerankWith) return sendCase(response, rerankWith);
+      send(response, 200, isLarge ? largeAnswers.get(length) : smallRerankAnswer);
+    };
     if (holding) held.push(answer);
     else if (delayMs > 0) setTimeout(answer, delayMs);
     else answer();
   });
+}
+
+// A retry comes at once, so of 21 attempts one fails.
+function sendCase(response, name) {
+  if (name === "everyTwentiethFails" && ++attempts % 21 !== 1) return send(response, 200, smallRerankAnswer);
+  const { status = 200, headers = {}, bytes } = answers[name]();
+  send(response, status, bytes, headers);
 }
 
 function upload(request, response) {
@@ -89,8 +105,9 @@ function upload(request, response) {
   });
 }
 
-function send(response, status, bytes) {
+function send(response, status, bytes, headers = {}) {
   response.writeHead(status, {
+    ...headers,
     "content-type": "application/json",
     "content-length": bytes.byteLength,
     "x-request-id": "req-bench",
@@ -98,7 +115,6 @@ function send(response, status, bytes) {
   response.end(bytes);
 }
 
-server.keepAliveTimeout = 60_000;
-server.requestTimeout = 0;
+if (!isHttp2) Object.assign(server, { keepAliveTimeout: 60_000, requestTimeout: 0 });
 server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, () => console.log(server.address().port));
 process.stdin.on("end", () => process.exit()).resume();

@@ -1,18 +1,11 @@
 // CPU and time of one rerank call after warm-up, at some concurrency.
-import { large, small } from "../bodies.js";
+import { callOf } from "../bodies.js";
 
-const {
-  client,
-  baseUrl,
-  body: size,
-  concurrency,
-  warmUpCalls,
-  warmUpMs,
-  measureMs,
-} = JSON.parse(process.argv[2]);
+const { client, baseUrl, body, failsWith, concurrency, warmUpCalls, warmUpMs, measureMs } = JSON.parse(
+  process.argv[2],
+);
 const { open } = await import(`../clients/${client}.js`);
-const { rerank } = open(baseUrl);
-const body = size === "large" ? large() : small;
+const call = callOf(open(baseUrl), body, failsWith);
 
 const warm = performance.now() + warmUpMs;
 await callWhile((done) => done < warmUpCalls || performance.now() < warm);
@@ -29,7 +22,7 @@ async function callWhile(wanted) {
   let done = 0;
   const lane = async () => {
     while (wanted(done)) {
-      await rerank(body);
+      await call();
       done++;
     }
   };

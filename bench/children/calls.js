@@ -1,13 +1,13 @@
-// So many small rerank calls, and nothing else: what is counted is outside of the process.
-import { small } from "../bodies.js";
+// So many rerank calls, and nothing else: what is counted is outside of the process.
+import { callOf } from "../bodies.js";
 
-const { client, baseUrl, calls, concurrency } = JSON.parse(process.argv[2]);
+const { client, baseUrl, calls, concurrency, body, failsWith } = JSON.parse(process.argv[2]);
 const { open } = await import(`../clients/${client}.js`);
-const { rerank } = open(baseUrl);
+const call = callOf(open(baseUrl), body, failsWith);
 
 let begun = 0;
 const lane = async () => {
-  while (begun++ < calls) await rerank(small);
+  while (begun++ < calls) await call();
 };
 await Promise.all(Array.from({ length: concurrency }, lane));
 process.exit(0);

@@ -49,28 +49,34 @@ function bulk(what, figure) {
   return scenario(title, figure, { clients: bulkClients, child: "bulk" });
 }
 
-/** @param figure `cpu` or `time` of a call, in microseconds; or `connections`, of all calls of a process */
-function scenario(title, figure, setting) {
-  const { concurrency = 16, delayMs, isOverTls = false, requests = 10_000 } = setting;
+/**
+ * @param figure `cpu` or `time` of a call, in microseconds; or `connections`, of all calls of a process
+ * @param setting How it is called, by whom and how often; `rerankWith` is the response's name in `answers.js`
+ */
+export function scenario(title, figure, setting) {
+  const { concurrency = 16, delayMs, isOverTls = false, isHttp2, rerankWith, requests = 10_000 } = setting;
   const { rounds = 5, clients = judgedClients, child = "callCost", load = longLoad } = setting;
+  const { body = "small", failsWith, quickLoad: quickly = quickLoad } = setting;
+  const unit = figure === "connections" ? "" : (setting.unit ?? "µs");
   const measure = async ({ quick, contestants = clients, ...options }) => {
     const tls = isOverTls ? makeCertificate() : undefined;
     const env = tls && { NODE_EXTRA_CA_CERTS: tls.cert };
-    const server = await startServer({ delayMs, tls });
-    const many = { body: "small", requests: quick ? 2000 : requests, ...(quick ? quickLoad : load) };
+    const server = await startServer({ delayMs, tls, isHttp2, rerankWith });
+    const many = { body, failsWith, requests: quick ? 2000 : requests, ...(quick ? quickly : load) };
     const input = { baseUrl: server.baseUrl, concurrency, ...many };
     try {
       return await alternate(quick ? 3 : rounds, contestants, async (client) => {
         const before = await connectionsAt(server);
         const figures = await runChild(child, { ...input, client }, { ...options, env });
-        return { ...figures, connections: (await connectionsAt(server)) - before }[figure];
+        const value = { ...figures, connections: (await connectionsAt(server)) - before }[figure];
+        return unit === "ms" ? value / 1000 : value;
       });
     } finally {
       await server.close();
       if (tls) rmSync(tls.folder, { recursive: true });
     }
   };
-  return { title, unit: figure === "connections" ? "" : "µs", measure };
+  return { title, unit, measure, setting };
 }
 
 async function connectionsAt({ baseUrl }) {

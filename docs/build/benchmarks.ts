@@ -1,4 +1,11 @@
-import { isOlder, type Results, readResults, type Scenario } from "../../bench/results.js";
+import {
+  type Bound,
+  isOlder,
+  processorOf,
+  type Results,
+  readResults,
+  type Scenario,
+} from "../../bench/results.js";
 import { type Page, table } from "./markdown.js";
 
 const older = "†";
@@ -67,8 +74,8 @@ function notReached(all: readonly Results[]): string {
 function judgedOf(all: readonly Results[]) {
   return all.flatMap(({ node, labels, scenarios }) =>
     Object.values(scenarios).flatMap((scenario) =>
-      Object.entries(scenario.bounds).map(([figure, { value, atMost, exactly, reached }]) => ({
-        node: `${node}${mark(scenario)}`,
+      Object.entries(worstBounds(scenario)).map(([figure, { value, atMost, exactly, reached, on }]) => ({
+        node: `${node}${mark(scenario)}${on && `, ${on}`}`,
         title: scenario.title,
         figure: readable(figure, labels),
         value,
@@ -77,6 +84,23 @@ function judgedOf(all: readonly Results[]) {
       })),
     ),
   );
+}
+
+/** Each bound as its worst processor has it, and which that is; "" if only one was measured. */
+function worstBounds(scenario: Scenario): Record<string, Bound & { readonly on: string }> {
+  const sets = [scenario, ...(scenario.elsewhere ?? [])];
+  const named = Object.keys(scenario.bounds).map((figure) => {
+    const found = sets.flatMap((set) => {
+      const bound = set.bounds[figure];
+      return bound === undefined ? [] : [{ ...bound, on: sets.length > 1 ? processorOf(set) : "" }];
+    });
+    return [figure, found.reduce((worst, each) => (isWorse(each, worst) ? each : worst))] as const;
+  });
+  return Object.fromEntries(named);
+}
+
+function isWorse(one: Bound, other: Bound): boolean {
+  return one.reached === other.reached ? one.value > other.value : other.reached;
 }
 
 // "tunerank ÷ nodeHttp" with the names that readers know.
@@ -98,7 +122,24 @@ function figures(name: string, all: readonly Results[]): string {
   ]);
   const unit = scenario.unit === "" ? "" : `, ${scenario.unit}`;
   const nodes = measured.map(({ node, scenarios }) => `Node ${node}${mark(scenarios[name])}`);
-  return `### ${scenario.title}${unit}\n\n${table(["Result", ...nodes], rows)}`;
+  return `### ${scenario.title}${unit}\n\n${table(["Result", ...nodes], rows)}${processors(name, measured)}`;
+}
+
+// How far the processors differ, if a scenario was measured on several.
+function processors(name: string, measured: readonly Results[]): string {
+  const lines = measured.flatMap(({ node, labels, scenarios }) => {
+    const scenario = scenarios[name];
+    const sets = scenario === undefined ? [] : [scenario, ...(scenario.elsewhere ?? [])];
+    if (sets.length < 2) return [];
+    const figures = Object.keys(scenario?.bounds ?? {}).map((figure) => {
+      const each = sets
+        .filter(({ bounds }) => bounds[figure] !== undefined)
+        .map((set) => `${number(set.bounds[figure]?.value)} on ${processorOf(set)}${mark(set)}`);
+      return `${readable(figure, labels)} is ${each.join(", ")}`;
+    });
+    return [`- Node ${node}: ${figures.join("; ")}.`];
+  });
+  return lines.length === 0 ? "" : `\n\nProcessors differ:\n\n${lines.join("\n")}`;
 }
 
 function order({ medians }: Scenario, contestant: string): number {
@@ -126,7 +167,8 @@ function aims(all: readonly Results[]): string {
 function measuredWith(all: readonly Results[]): string {
   const lines = all.map(({ node, versions, scenarios }) => {
     const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
-    const where = Object.values(scenarios).map(({ date, machine }) => `${date.slice(0, 10)}: ${machine}`);
+    const sets = Object.values(scenarios).flatMap((each) => [each, ...(each.elsewhere ?? [])]);
+    const where = sets.map(({ date, machine }) => `${date.slice(0, 10)}: ${machine}`);
     return `- Node ${node}; ${peers.join(", ")}.\n${[...new Set(where)].map((line) => `  - ${line}`).join("\n")}`;
   });
   return `## Measured with\n\n${lines.join("\n")}`;

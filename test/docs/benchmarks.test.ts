@@ -73,14 +73,31 @@ test("no guide has a measured figure that is not made of the results", async () 
   }
 });
 
+test("of a scenario that was measured on two processors, the worse is the figure, and both are named", async () => {
+  const measured = results[newest];
+  const { cpuPerCall } = measured.scenarios;
+  const figure = "tunerank ÷ nodeHttp";
+  const [good, bad] = [0.79, 1.13].map((value) => ({
+    ...cpuPerCall,
+    machine: `Linux 6, 2 × ${value < 1 ? "Good" : "Bad"} CPU`,
+    bounds: { [figure]: { value, atMost: 1, reached: value < 1 } },
+  }));
+  const twice = { ...measured, scenarios: { cpuPerCall: { ...good, elsewhere: [bad] } } };
+  const { text } = await benchmarksPart([twice]);
+  expect(text).toMatch(/\| 1\.13 \| at most 1 \| \*\*no\*\* \| [\d.]+( †)?, Bad CPU \|/);
+  expect(text).toMatch(/node:http, bare is 0\.79 on Good CPU( †)?, 1\.13 on Bad CPU/);
+  const { text: summary } = await benchmarkSummaryPart([twice]);
+  expect(summary).toContain("0 of 1 [aims]");
+});
+
 test("every scenario of the bench has a bound, on every Node that is measured", async () => {
-  const [{ bounds, scenarios }, { calls }] = await Promise.all(
-    ["bounds.js", "scenarios/calls.js"].map(fromBench),
+  const [{ bounds, scenarios }, { calls }, { cases }] = await Promise.all(
+    ["bounds.js", "scenarios/calls.js", "scenarios/cases.js"].map(fromBench),
   );
   const files = (await readdir(path.join(root, "bench/scenarios"))).filter((file) => file.endsWith(".js"));
-  const there = files.map((file) => file.slice(0, -3)).filter((name) => name !== "calls");
+  const there = files.map((file) => file.slice(0, -3)).filter((name) => !/^ca(lls|ses)$/.test(name));
   // The bench measures what has a bound: another scenario would never run.
-  expect([...scenarios].sort()).toEqual([...there, ...Object.keys(calls)].sort());
+  expect([...scenarios].sort()).toEqual([...there, ...Object.keys({ ...calls, ...cases })].sort());
   for (const scenario of scenarios)
     for (const major of [20, 22, 24, 26]) {
       const own = bounds.filter((bound: typeof results) => bound.scenario === scenario);
