@@ -1,11 +1,11 @@
 // npm run bench -- refusals [--only TEXT]: 1,000 rankings of services that say no, in each setting. Temporal and BullMQ, which
 // need servers, are run by npm run check:integrations -- --refusals. Both write their cells to docs/data/refusals.json.
-// `--simulated [--seeds N]` compares ways to find a service's limit, in simulated time.
+// `--simulated [--seeds N]` compares ways to find a service's limit, in simulated time; `--judged` judges the search.
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { recordRun } from "../../checks/lastRuns.js";
 import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
-import { printSimulated } from "./simulation/run.js";
+import { runJudged, runSimulated } from "./simulation/run.js";
 
 const { values: options } = parseArgs({
   options: {
@@ -15,13 +15,14 @@ const { values: options } = parseArgs({
     on: { type: "string", multiple: true },
     program: { type: "string" },
     simulated: { type: "boolean", default: false },
+    judged: { type: "boolean", default: false },
     seeds: { type: "string", default: "60" },
   },
 });
 
-if (options.simulated) {
-  printSimulated(Number(options.seeds), options.only);
-  process.exit();
+if (options.simulated || options.judged) {
+  const judge = options.judged ? runJudged : runSimulated;
+  process.exit((await judge(Number(options.seeds), options.only)) ? 0 : 1);
 }
 
 const data = new URL("../../docs/data/refusals.json", import.meta.url);

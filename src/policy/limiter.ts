@@ -71,8 +71,8 @@ export class Limiter {
   }
 
   /** Records that an attempt begins. @returns the limit's epoch at its start */
-  begin(now: number): number {
-    this.search?.passed(now, this.inFlight);
+  begin(): number {
+    this.search?.began(this.inFlight);
     this.inFlight += 1;
     return this.epoch;
   }
@@ -80,13 +80,13 @@ export class Limiter {
   /** Records that an attempt ended with a response that is no sign of overload. */
   answered(times: AttemptTimes): void {
     this.#failuresInRow = 0;
-    this.ended(times.ended);
+    this.ended();
     this.search?.answered(times);
   }
 
   /** Records that an attempt ended in a way that tells nothing about the service. */
-  ended(now: number): void {
-    this.search?.passed(now, this.inFlight);
+  ended(): void {
+    this.search?.ended(this.inFlight);
     this.inFlight -= 1;
   }
 
@@ -107,7 +107,7 @@ export class Limiter {
       this.answered(times);
       return;
     }
-    this.ended(ended);
+    this.ended();
     if (isRateLimited) {
       this.#failuresInRow = 0;
       this.search?.rateLimited(times, this.inFlight, askedMs);

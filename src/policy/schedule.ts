@@ -170,7 +170,7 @@ export class Lane implements AttemptTimes {
     const { limiter, pace } = schedule;
     this.#isInFlight = true;
     this.began = now;
-    this.epoch = limiter.begin(now);
+    this.epoch = limiter.begin();
     schedule.inFlight += 1;
     if (pace) this.estimated = pace.began(now, this.bytes);
     this.#resume?.();
@@ -193,7 +193,7 @@ export class Lane implements AttemptTimes {
     this.#end();
     this.endsAt = this.ended + state.timeLeftMs;
     if (isOfService) limiter.failed(failure, decision, this, state.random);
-    else limiter.ended(this.ended);
+    else limiter.ended();
     return decision;
   }
 
@@ -227,7 +227,7 @@ export class Lane implements AttemptTimes {
 
   /** Records that the call failed and is not retried. */
   failed(): void {
-    if (this.#end()) this.#schedule.limiter.ended(this.ended);
+    if (this.#end()) this.#schedule.limiter.ended();
   }
 
   #end(): boolean {

@@ -1,44 +1,51 @@
-// Finds the concurrency limit of a run for which none was given. The scheme is nearest to PCC Allegro (Dong and others,
-// NSDI 2015): it doubles the limit at first, later tries another limit now and then, measures over a round of responses
-// what the trial brings, and keeps the new limit or goes back. Unlike PCC, it moves the number in flight, not a rate;
-// makes one trial at a time, and fewer if they bring little; and if 429s go on, a sequential test (Wald, 1945) tells if
-// they depend on the limit at all. AIMD would lower its limit even for 429s that do not.
-// After a round the state changes as below; more 429s than usual in steady or up lead to settling at once. The base is
-// the limit to go back to; "the test" is Wald's.
-// state    | the limit is             | the next state
-// steady   | the best that is known   | when a step is due: up, if the limit was used and is fast; down, if 429s go on
-// up       | a step above the base    | up again, if it brought enough or the test finds that 429s ignore the limit;
-//          |                          | else down, if 429s go on and less was not tried; else steady at the base
-// down     | below the base           | up from the base, if the test finds that 429s ignore the limit; else steady, if
-//          |                          | 429s are rare here; else settling at what the service accepted
-// settling | what 429s left in flight | steady, if further 429s are rare; else down, or up from a limit of 1 or 2
+// Finds the concurrency limit of a run for which none was given. The start is that of TCP: the limit doubles until
+// responses come no faster (as in TCP Vegas) or the service rejects requests. After that it is held at what the service
+// accepted, and from time to time grows by small steps, which become larger as they succeed (as in CUBIC), so that few
+// requests are rejected. Two things are its own: rejections count in the attempts that began, as they come long before the
+// good responses to attempts that began with them; and if they go on, a sequential test (Wald, 1945) tells if they depend
+// on the limit at all. AIMD would lower its limit even for 429s that do not.
+// state    | the limit is              | the next state
+// growing  | larger with each round    | draining at a 429; steady at the base, if it only made responses slow
+// steady   | the best that is known    | when a step is due: growing, or higher if 429s are usual; draining at more 429s
+//          |                           | than usual
+// draining | lower by each 429 to an   | settling, once an attempt that began in this state got a good response
+//          | attempt from before       |
+// settling | what was accepted         | steady, if 429s are rare; draining, if most are 429s; else lower or higher
+// lower    | below the base            | higher, if 429s ignore the limit; else steady, or settling at what was accepted
+// higher   | twice the base            | higher again, if 429s ignore the limit; else settling or steady at the base
 import type { AttemptTimes } from "./retry.js";
+import { Round } from "./round.js";
+import { gapAfterSlow, Steps } from "./steps.js";
 
 // Nearly every service accepts this many at once, and the trial is cheap if one does not.
 const firstLimit = 4;
 // The share of 429s in fewer responses is mostly chance.
-const fewestSamples = 16;
-// Fewer good responses tell nothing about the speed, unless nearly all are 429s.
-const fewestGood = 10;
-// Doubling must bring 20 % more, or it only makes a queue longer. A smaller step must bring half its own size: noise.
-const doublingGain = 0.2;
-const stepGain = 0.5;
-// Responses that take more than twice the best time waited in a queue: the limit is then not raised.
-const slowest = 2;
+const fewestSamples = 8;
+// So many 429s among them are tested.
+const fewestRejected = 3;
+// With so few at once a lower limit shows nothing soon, and a higher one costs little.
+const fewAtOnce = 4;
+// The speed is judged once this share of the limit's attempts ended: fewer have hardly queued.
+const judgedShare = 0.6;
+// Responses that take this many times the usual time waited in a queue. A larger limit must then bring a fifth of what it
+// grew by, or it only makes the queue longer.
+const slowest = 1.5;
+const leastGain = 0.2;
 // If less of the limit is in use, the source or the rate holds the run up, and a larger limit changes nothing.
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// A smaller share of 429s costs less than a search for its reason. The test takes no share as nearer to 0 or 1.
+// A smaller share of 429s costs less than a search for its reason.
 const leastShare = 0.03;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
+// The weight of one round in what is usual.
+const roundWeight = 1 / 4;
 // The shortest pause of a slot if the limit is 1: without it, more than five attempts a second could be rejected.
 const onlySlotMs = 200;
 // The shortest pause of a slot if the service asked for a wait or counts other processes too: it counts by seconds.
 const longSlotMs = 1000;
-
-type State = "steady" | "up" | "down" | "settling";
+type State = "growing" | "steady" | "draining" | "settling" | "lower" | "higher";
 
 /** Finds the concurrency limit that serves a run best. Callers pass in the time. */
 export class LimitSearch {
@@ -48,26 +55,35 @@ export class LimitSearch {
   /** Whether other processes send to the same service. */
   sharesService = false;
   #most: number;
-  #state: State = "steady";
-  // The base: the limit to go back to, its good responses per millisecond, and its share of 429s.
-  #base = { limit: firstLimit, rate: 0, share: 0 };
+  #state: State = "growing";
+  // The epoch in which the state began.
+  #since = 0;
+  #round: Round = new Round(firstLimit);
+  // The base: the limit to go back to, and its share of 429s.
+  #base = { limit: firstLimit, share: 0 };
   readonly #steps: Steps = new Steps();
-  readonly #usual: UsualRejections = new UsualRejections();
-  // Whether the base's limit may cause its 429s, and no lower limit has been tried.
-  #isDoubted = false;
-  // How far 429s to attempts of the previous epoch may lower the limit: they show how many were too many.
-  #fewest: number;
-  // The smoothed time of a good response, and the shortest average of a round.
+  // The share of 429s that come at any limit, and whether a test showed that they ignore it.
+  #usual = 0;
+  #ignoreLimit = false;
+  // The attempts of the tests so far, and those that ended while the limit was small.
+  #tested = { rejected: 0, ended: 0 };
+  #few = { rejected: 0, ended: 0 };
+  // So many 429s at a small limit are tested. The number doubles with each test that shows nothing.
+  #doubtful: number = fewestRejected;
+  // How far 429s of earlier attempts may lower the limit, and how far those of later ones.
+  #fewest = 0;
+  #floor = 0;
+  // The smoothed time of a good response, and the median of usual rounds.
   #responseMs = 0;
-  #fastestMs = Number.POSITIVE_INFINITY;
-  #round: Round = new Round(0);
+  #usualMs = 0;
+  #inFlight = 0;
   // A slot is room for one attempt within the limit. The times at which paused slots become free, in order.
   readonly #pausedSlots: number[] = [];
 
   /** @param most The limit never exceeds it */
   constructor(most: number) {
     this.#most = most;
-    this.limit = this.#fewest = Math.min(firstLimit, most);
+    this.limit = Math.min(firstLimit, most);
   }
 
   /** The limit never exceeds `most` from now on. */
@@ -83,17 +99,28 @@ export class LimitSearch {
     return inFlight < this.limit && inFlight + slots.length >= this.limit ? (slots[0] ?? 0) : 0;
   }
 
-  /** Records that time has passed with `inFlight` attempts in flight. */
-  passed(now: number, inFlight: number): void {
-    this.#round.passed(now, inFlight, this.#pausedSlots.length);
+  /** Records that an attempt begins beside `inFlight` others. */
+  began(inFlight: number): void {
+    this.#inFlight = inFlight + 1;
+    this.#round.begun += 1;
+  }
+
+  /** Records that one of `inFlight` attempts ended. */
+  ended(inFlight: number): void {
+    this.#inFlight = inFlight;
   }
 
   /** Records that an attempt got a response that is no sign of overload. */
   answered({ epoch, began, ended }: AttemptTimes): void {
-    this.#responseMs += (ended - began - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
-    if (epoch !== this.epoch) return;
-    this.#round.addGood(ended - began, this.#samples);
-    this.#judge();
+    const ms = ended - began;
+    this.#responseMs += (ms - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
+    this.#countFew(0);
+    const isFull = this.#inFlight + this.#pausedSlots.length > fullShare * this.limit;
+    if (epoch === this.epoch) {
+      this.#round.good.push(ms);
+      this.#judge(isFull);
+    }
+    if (this.#state === "growing" && isFull && this.limit < this.#most) this.#step();
   }
 
   /**
@@ -104,17 +131,14 @@ export class LimitSearch {
    */
   rateLimited({ epoch, ended }: AttemptTimes, inFlight: number, askedMs: number): void {
     const before = this.limit;
-    if (epoch === this.epoch) {
+    this.#countFew(1);
+    if (epoch >= this.#since) {
       this.#round.rejected += 1;
-      const isSure = this.#state === "steady" || this.#state === "up";
-      if (isSure && this.#usual.areExceededBy(this.#round)) {
-        const fewest = this.#state === "up" ? this.#base.limit : Math.max(1, this.limit >> 1);
-        this.#steps.slowDown(this.#base.limit);
-        this.#set(this.limit, "settling", fewest);
-      } else this.#judge();
+      if (this.#isSure && this.#isExceeded) this.#drain(inFlight + 1);
+      else if (this.#state !== "draining") this.#judge(false);
     }
-    // The service accepted the attempts that are still in flight.
-    if (epoch === this.epoch - 1) this.limit = Math.max(this.#fewest, Math.min(this.limit, inFlight));
+    if (this.#state === "draining" && epoch < this.#since)
+      this.limit = Math.max(this.#fewest, this.limit - 1);
     if (this.limit < before) return;
     this.#pausedSlots.push(ended + this.#slotMs(askedMs));
     this.#pausedSlots.sort((a, b) => a - b);
@@ -123,278 +147,191 @@ export class LimitSearch {
   // How long the slot of a rate limited attempt is paused.
   #slotMs(askedMs: number): number {
     // 429s that do not depend on the limit are no reason to wait.
-    const isLong = this.sharesService && !(this.#steps.areWide && this.#usual.share > 0);
+    const isLong = this.sharesService && !this.#ignoreLimit;
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
     // The whole run pauses for the wait asked for. One slot of several stays paused after it; an only slot does not.
     return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
   }
 
-  // How many responses end a round: the limit; at least 16 once 429s or a failed step gave reason to look closely.
-  get #samples(): number {
-    const isClean = this.#round.rejected === 0 && this.#steps.areWide;
-    return Math.max(isClean ? firstLimit : fewestSamples, this.limit);
+  #countFew(rejected: number): void {
+    if (this.limit > fewAtOnce || this.#state === "growing") return;
+    this.#few.ended += 1;
+    this.#few.rejected += rejected;
   }
 
-  #judge(): void {
+  get #isSure(): boolean {
+    return (
+      this.#state === "growing" || this.#state === "steady" || (this.#state === "higher" && this.#usual > 0)
+    );
+  }
+
+  // Whether there are more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, any.
+  get #isExceeded(): boolean {
+    const { rejected, begun } = this.#round;
+    return rejected > (this.#usual > 0 ? 1.5 * this.#usual * (begun + this.limit) + 3 : 0);
+  }
+
+  #judge(isFull: boolean): void {
+    if (this.#state === "growing") this.#judgeSpeed(isFull);
+    else if (this.#state === "steady") this.#goOn(isFull);
+    else if (this.#state === "draining") this.#drained();
+    else if (this.#state === "settling") this.#settle();
+    else this.#decide();
+  }
+
+  // Adds a part of a step for each good response.
+  #step(): void {
+    if (this.#steps.isStart || !this.#steps.grow(this.#round.limit)) return;
+    this.limit += 1;
+    if (this.#steps.isWhole(this.#round.limit, this.limit)) this.#growOn(this.limit, this.#round.limit);
+  }
+
+  #growOn(limit: number, base: number): void {
+    this.#base = { limit: base, share: 0 };
+    this.limit = limit;
+    this.epoch += 1;
+    this.#round = new Round(limit);
+  }
+
+  // Judges whether a larger limit made responses slow.
+  #judgeSpeed(isFull: boolean): void {
     const round = this.#round;
-    const samples = this.#samples;
-    if (round.ended < samples) return;
-    if (this.#base.share > 0 && (this.#state === "up" || this.#state === "down")) {
-      this.#test();
+    const isFirst = this.#usualMs === 0 && this.limit <= firstLimit;
+    const samples = isFirst ? this.limit : Math.max(fewestSamples, Math.ceil(judgedShare * this.limit));
+    if (round.good.length < samples) return;
+    const ms = isFirst ? round.medianMs : round.lateMs;
+    if (this.#usualMs === 0) this.#usualMs = ms;
+    const more = this.limit / this.#base.limit;
+    const isSlow = ms > slowest * this.#usualMs;
+    if (isSlow && (more * this.#usualMs) / ms < 1 + leastGain * (more - 1)) {
+      this.limit = Math.min(this.limit, this.#base.limit);
+      this.#rest(this.#steps.gapAfterSlow());
       return;
     }
-    if (round.rejected > 0 && round.good < fewestGood && round.ended < 4 * samples) return;
-    if (this.#state === "settling") this.#usual.found(round);
-    else this.#usual.follow(round);
-    if (round.rejected === 0) this.#fastestMs = Math.min(this.#fastestMs, round.responseMs);
-    this.#steps.passed(round.ended);
-    if (this.#state === "up") this.#judgeMore();
-    else if (this.#state === "settling") this.#settled();
-    else this.#goOn();
+    this.#usualMs += (ms - this.#usualMs) * (isSlow ? 1 : roundWeight);
+    if (this.limit >= this.#most) this.#rest(gapAfterSlow);
+    else if (isFull && this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
   }
 
-  // Tests whether 429s depend on the limit.
-  #test(): void {
+  #goOn(isFull: boolean): void {
     const round = this.#round;
-    const { limit, share } = this.#base;
-    const evidence = round.evidence(this.#base, this.limit);
-    // After this many responses the likelier reason is taken: if no reason is clear, it makes little difference.
-    if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
-    this.#steps.passed(round.ended);
-    if (evidence > 0) {
-      // The 429s do not depend on the limit, which may grow in spite of them.
-      this.#steps.areWide = true;
-      this.#grow(Math.max(limit, this.limit), this.#usual.join(round, share));
-    } else if (this.#state === "down") {
-      this.#usual.share = 0;
-      if (round.share < leastShare) this.#set(this.limit, "steady");
-      else this.#set(accepted(this.limit, round.share), "settling");
-    } else if (this.#isDoubted) this.#tryLess();
-    else this.#stay();
+    if (round.ended >= Math.max(fewestSamples, this.limit)) {
+      if (round.good.length >= fewestSamples) this.#usualMs += (round.medianMs - this.#usualMs) * roundWeight;
+      // It rises by at most a tenth: some is chance.
+      const share = this.#usual + (round.share - this.#usual) * roundWeight;
+      this.#usual = share < leastShare ? 0 : Math.min(1.1 * this.#usual, share);
+      this.#round = new Round(this.limit);
+    }
+    if (!this.#steps.isDue() || !isFull || this.limit >= this.#most) return;
+    this.#base = { limit: this.limit, share: this.#usual };
+    if (this.#usual > 0) this.#set(Math.min(this.#most, 2 * this.limit), "higher");
+    else {
+      this.#steps.begin();
+      this.#set(this.limit, "growing");
+    }
   }
 
-  #goOn(): void {
+  // More 429s than usual: the attempts in flight show how many the service accepts.
+  #drain(inFlight: number): void {
+    if (this.#state === "steady" && this.limit <= fewAtOnce && this.#few.rejected >= this.#doubtful) {
+      this.#test(this.#few);
+      return;
+    }
+    const isStep = this.#state === "growing";
+    const limit = Math.min(this.limit, inFlight);
+    this.#fewest = Math.max(1, isStep ? this.#base.limit : this.limit >> 1);
+    this.#floor = isStep && !this.#steps.isStart ? this.#fewest : 1;
+    if (this.#state === "steady") this.#steps.dropped();
+    this.#ignoreLimit = false;
+    this.#usual = 0;
+    this.#set(limit, "draining");
+  }
+
+  #drained(): void {
+    if (this.#round.rejected > 0)
+      this.limit = Math.min(this.limit, Math.max(this.#floor, fewAtOnce, this.#inFlight));
+    this.#state = "settling";
+    this.#round = new Round(this.limit);
+  }
+
+  #settle(): void {
     const round = this.#round;
-    const { share } = this.#usual;
-    this.#base = { limit: this.limit, rate: round.rate, share };
-    const isFull = round.inUse > fullShare * (1 - round.share) * this.limit;
-    const isFast = round.responseMs <= slowest * this.#fastestMs;
-    this.#isDoubted = share > 0 && this.limit > 1;
-    if (this.#steps.areDue && isFull && isFast && this.limit < this.#most) this.#tryMore();
-    else if (this.#steps.areDue && this.#isDoubted) this.#tryLess();
-    else this.#round = round.next();
-  }
-
-  // Judges whether a larger limit brought enough.
-  #judgeMore(): void {
-    const { limit, rate } = this.#base;
-    const more = this.limit / limit - 1;
-    const gain = more >= 1 ? doublingGain : stepGain * more;
-    if (this.#round.rate >= rate * (1 + gain)) {
-      this.#steps.broughtMore();
-      this.#grow(this.limit, this.#round.share);
-    } else this.#stay();
-  }
-
-  #grow(limit: number, share: number): void {
-    this.#base = { limit, rate: this.#round.rate, share };
-    if (limit < this.#most) this.#tryMore();
-    else this.#set(limit, "steady");
-  }
-
-  #stay(): void {
-    this.#steps.slowDown(this.#base.limit);
-    this.#set(this.#base.limit, "steady");
+    const { rejected, ended } = round;
+    const isFew = this.limit <= fewAtOnce;
+    const isTested = rejected >= (isFew ? this.#doubtful : fewestRejected);
+    if (rejected >= fewestRejected && 2 * rejected > ended && !isFew) this.#drain(this.#inFlight);
+    else if (isTested && ended >= fewestSamples && rejected >= leastShare * ended) this.#test(round);
+    else if (ended >= Math.max(Math.min(fewestSamples, 2 * this.limit), this.limit) * (1 + rejected))
+      this.#rest(this.#steps.gap(this.limit, this.sharesService));
   }
 
   // If 429s go on, a lower limit, or a higher one, tells whether they depend on the limit.
-  #settled(): void {
-    const { rate, share } = this.#round;
-    this.#base = { limit: this.limit, rate, share };
-    this.#isDoubted = this.limit > 1;
-    if (share < leastShare) this.#set(this.limit, "steady");
-    else if (this.limit > 2) this.#tryLess();
-    else this.#tryMore();
+  #test({ rejected, ended }: { readonly rejected: number; readonly ended: number }): void {
+    const share = rejected / ended;
+    this.#tested = { rejected, ended };
+    this.#base = { limit: this.limit, share };
+    if (this.limit > fewAtOnce) this.#set(Math.min(this.limit - 1, accepted(this.limit, share)), "lower");
+    else this.#set(Math.min(this.#most, 2 * this.limit), "higher");
   }
 
-  #tryLess(): void {
+  #decide(): void {
+    const round = this.#round;
     const { limit, share } = this.#base;
-    this.#isDoubted = false;
-    this.#steps.slowDown(limit);
-    this.#set(Math.min(limit - 1, accepted(limit, share)), "down");
+    const evidence = round.evidence(this.#base, this.limit);
+    // Until the first good response nobody knows if the attempts in flight are accepted.
+    if (round.good.length === 0 && evidence > 0) return;
+    // After this many responses the likelier reason is taken: if no reason is clear, it makes little difference.
+    if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
+    if (evidence > 0) this.#raise();
+    else if (this.#state === "higher") this.#fallBack(accepted(limit, share), share);
+    else if (round.share < leastShare) this.#rest(this.#steps.gap(this.limit, this.sharesService));
+    else this.#set(accepted(this.limit, round.share), "settling");
   }
 
-  #tryMore(): void {
-    this.#set(Math.min(this.#most, this.#steps.after(this.#base.limit)), "up");
+  // The 429s do not depend on the limit, which may grow in spite of them.
+  #raise(): void {
+    this.#tested.rejected += this.#round.rejected;
+    this.#tested.ended += this.#round.begun;
+    this.#usual = this.#tested.rejected / this.#tested.ended;
+    this.#ignoreLimit = true;
+    const from = Math.max(this.#base.limit, this.limit);
+    // A step of less than half shows nothing.
+    const limit = 1.5 * from >= this.#most ? this.#most : from;
+    this.#base = { limit, share: this.#usual };
+    if (limit < this.#most) this.#set(Math.min(this.#most, 2 * limit), "higher");
+    else {
+      this.limit = limit;
+      this.#rest(gapAfterSlow);
+    }
   }
 
-  #set(limit: number, state: State, fewest: number = limit): void {
+  // A higher limit only had more attempts rejected.
+  #fallBack(limit: number, share: number): void {
+    this.#few = { rejected: 0, ended: 0 };
+    this.#doubtful = Math.min(200, 2 * this.#doubtful);
+    this.#ignoreLimit = false;
+    this.limit = limit;
+    this.#usual = limit === 1 ? share : 0;
+    if (limit === 1) this.#rest(this.#steps.gapAfterSlow());
+    else this.#set(limit, "settling");
+  }
+
+  #rest(gap: number): void {
+    this.#steps.left = gap;
+    this.#set(this.limit, "steady");
+  }
+
+  #set(limit: number, state: State): void {
     this.limit = limit;
     this.#state = state;
-    this.#fewest = fewest;
     this.epoch += 1;
-    this.#round = this.#round.next();
+    this.#since = this.epoch;
+    this.#round = new Round(limit);
   }
 }
 
 // How many of `limit` attempts were not rejected.
 function accepted(limit: number, share: number): number {
   return Math.max(1, Math.round(limit * (1 - share)));
-}
-
-/** Measures the attempts that began with one limit. */
-class Round {
-  good = 0;
-  rejected = 0;
-  #lateGood = 0;
-  #lateMs = 0;
-  // The attempts in flight and the paused slots, each number multiplied by its milliseconds and summed up.
-  #inFlightMs = 0;
-  #pausedMs = 0;
-  #began: number;
-  #last: number;
-
-  constructor(now: number) {
-    this.#began = this.#last = now;
-  }
-
-  get ended(): number {
-    return this.good + this.rejected;
-  }
-
-  /** The share of the attempts that were rate limited. */
-  get share(): number {
-    return this.rejected / this.ended;
-  }
-
-  /** How long a good response took. */
-  get responseMs(): number {
-    return this.#lateMs / Math.max(1, this.#lateGood);
-  }
-
-  /** Good responses per millisecond. */
-  get rate(): number {
-    return this.#inFlightMs / this.#ms / Math.max(1, this.responseMs);
-  }
-
-  /** How many slots were in use on average: in flight or paused. */
-  get inUse(): number {
-    return this.#inFlightMs / this.#ms + this.#pausedMs / this.#ms;
-  }
-
-  get #ms(): number {
-    return Math.max(1, this.#last - this.#began);
-  }
-
-  passed(now: number, inFlight: number, paused: number): void {
-    // The first attempt of a run begins its first round.
-    if (this.#last === 0) this.#began = this.#last = now;
-    this.#inFlightMs += inFlight * (now - this.#last);
-    this.#pausedMs += paused * (now - this.#last);
-    this.#last = now;
-  }
-
-  /** @param samples How many responses end the round. The first half is not timed: it does not queue yet */
-  addGood(ms: number, samples: number): void {
-    const isLate = 2 * (this.ended + 1) > samples;
-    this.good += 1;
-    if (!isLate) return;
-    this.#lateGood += 1;
-    this.#lateMs += ms;
-  }
-
-  /**
-   * The log likelihood ratio of two reasons for 429s. Above 0: their share is the base's, whatever the limit. Below 0:
-   * the service accepted no more than at the base.
-   */
-  evidence(base: { readonly limit: number; readonly share: number }, limit: number): number {
-    const same = possible(base.share);
-    const full = possible(1 - ((1 - base.share) * base.limit) / limit);
-    return this.rejected * Math.log(same / full) + this.good * Math.log((1 - same) / (1 - full));
-  }
-
-  /** The round that begins where this one ends. */
-  next(): Round {
-    return new Round(this.#last);
-  }
-}
-
-// Keeps a share away from 0 and 1: by chance, a round may have all attempts rejected, or none.
-function possible(share: number): number {
-  return Math.min(1 - leastShare, Math.max(leastShare, share));
-}
-
-/** The measured share of attempts that get a 429 whatever the concurrency limit is. */
-class UsualRejections {
-  share = 0;
-  // How many responses the share was measured over.
-  #known = 0;
-
-  /** Takes the share from a round that was made to measure it. */
-  found({ share, ended }: Round): void {
-    this.#set(share);
-    this.#known = ended;
-  }
-
-  /** Adds an ordinary round with the weight of a quarter. It raises the share by at most a tenth: some is chance. */
-  follow({ share }: Round): void {
-    this.#set(Math.min(1.1 * this.share, 0.75 * this.share + 0.25 * share));
-  }
-
-  /** Adds a round that had the same share at another limit. @param before The share known so far */
-  join({ rejected, ended }: Round, before: number): number {
-    this.#set((before * this.#known + rejected) / (this.#known + ended));
-    this.#known += ended;
-    return this.share;
-  }
-
-  /** Whether a round has more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, any. */
-  areExceededBy({ rejected, ended }: Round): boolean {
-    return rejected > (this.share > 0 ? 1.5 * this.share * ended + 3 : 0);
-  }
-
-  #set(share: number): void {
-    this.share = share < leastShare ? 0 : share;
-  }
-}
-
-// Once a step failed, later steps may bring 429s, and are this share of the limit.
-const smallStep = 1 / 8;
-// Responses between two small steps, so that few are rejected. The gap doubles after each step that brought nothing.
-const firstGap = 64;
-// The longest gap, as the service may change. For a small limit the longest gap is firstGap plus 16 for each slot.
-const longestGap = 1024;
-const gapForEach = 16;
-
-/** How far and how often the limit steps up: it doubles until a step brings nothing. */
-class Steps {
-  areWide = true;
-  // How many responses must come before the next step, and the gap to the step after it.
-  #left = 0;
-  #nextGap: number = firstGap;
-
-  /** Whether enough responses came since the last step that brought nothing. */
-  get areDue(): boolean {
-    return this.#left <= 0;
-  }
-
-  after(limit: number): number {
-    return limit + (this.areWide ? limit : Math.max(1, Math.floor(limit * smallStep)));
-  }
-
-  passed(responses: number): void {
-    this.#left -= responses;
-  }
-
-  slowDown(limit: number): void {
-    this.areWide = false;
-    this.#left = this.#nextGap;
-    const longest = Math.min(longestGap, firstGap + gapForEach * limit);
-    this.#nextGap = Math.min(longest, this.#nextGap * 2);
-  }
-
-  broughtMore(): void {
-    this.#nextGap = firstGap;
-  }
 }

@@ -29,8 +29,7 @@ export class AdaptiveRate extends Scheme {
     return this.#tokens >= 1 ? 0 : now + ((1 - this.#tokens) * 1000) / this.#rate + 0.01;
   }
 
-  override began(now: number): void {
-    this.#fill(now);
+  override began(): void {
     if (this.#isOn) this.#tokens -= 1;
   }
 

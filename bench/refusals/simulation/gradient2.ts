@@ -20,7 +20,7 @@ export class Gradient2 extends Scheme {
   #mostInFlight = 0;
   override limit: number = firstLimit;
 
-  override passed(_now: number, inFlight: number): void {
+  override began(inFlight: number): void {
     this.#mostInFlight = Math.max(this.#mostInFlight, inFlight);
   }
 

@@ -12,6 +12,8 @@ export interface Compared {
   readonly time: Spread;
   /** Requests over rows. */
   readonly requests: Spread;
+  /** Its time over that of a fixed 16 with the same seed, the 95th percentile. */
+  readonly overFixed: number;
   /** Seconds to the last response; the oracle's are those of its own. */
   readonly seconds: number;
   readonly oracleSeconds: number;
@@ -32,27 +34,37 @@ export const simulated: readonly Service[] = [...services, ...changingServices].
 const rows = 1000;
 
 /** The runs of all schemes with one service. @param names Which schemes */
-export function compare(service: Service, seeds: number, names: readonly string[]): readonly Compared[] {
+export function compare(
+  service: Service,
+  seeds: number,
+  names: readonly string[] = Object.keys(schemes),
+): readonly Compared[] {
   const numbers = Array.from({ length: seeds }, (_, seed) => seed + 1);
   const oracle = numbers.map((seed) => simulate(service, oracleOf(service, seed), seed, rows));
-  return ["oracle", ...names].map((scheme) => {
+  const runsOf = (scheme: string): readonly Figures[] => {
     const limiterOf = schemes[scheme];
-    const runs = limiterOf ? numbers.map((seed) => simulate(service, limiterOf, seed, rows)) : oracle;
-    return summary(service.name, scheme, runs, oracle);
-  });
+    return limiterOf ? numbers.map((seed) => simulate(service, limiterOf, seed, rows)) : oracle;
+  };
+  const fixed = runsOf("fixed 16");
+  return ["oracle", ...names].map((scheme) =>
+    summary(service.name, scheme, scheme === "fixed 16" ? fixed : runsOf(scheme), { oracle, fixed }),
+  );
 }
 
 function summary(
   service: string,
   scheme: string,
   runs: readonly Figures[],
-  oracle: readonly Figures[],
+  { oracle, fixed }: { readonly oracle: readonly Figures[]; readonly fixed: readonly Figures[] },
 ): Compared {
+  const over = (of: readonly Figures[]): Spread =>
+    spread(runs.map(({ ms }, index) => ms / (of[index] as Figures).ms));
   const seconds = (of: readonly Figures[]): number => rounded(spread(of.map(({ ms }) => ms / 1000)).median);
   return {
     service,
     scheme,
-    time: spread(runs.map(({ ms }, index) => ms / (oracle[index] as Figures).ms)),
+    time: over(oracle),
+    overFixed: over(fixed).p95,
     requests: spread(runs.map(({ requests }) => requests / rows)),
     seconds: seconds(runs),
     oracleSeconds: seconds(oracle),

@@ -17,11 +17,10 @@ export class Scheme implements Pick<LimitSearch, keyof LimitSearch> {
   opensAt(_now: number, _inFlight: number): number {
     return 0;
   }
-  passed(_now: number, _inFlight: number): void {}
+  ended(_inFlight: number): void {}
   answered(_times: AttemptTimes): void {}
   rateLimited(_times: AttemptTimes, _inFlight: number, _askedMs: number): void {}
-  /** An attempt begins. */
-  began(_now: number): void {}
+  began(_inFlight: number): void {}
 
   protected set(limit: number): void {
     this.limit = Math.max(1, Math.min(this.most, Math.floor(limit)));

@@ -14,20 +14,7 @@ import { Vegas } from "./vegas.js";
 /** The most requests in flight: the connections of a client. */
 export const most = 128;
 
-class SchemeLimiter extends Limiter {
-  readonly #scheme: Scheme;
-
-  constructor(scheme: Scheme) {
-    super(scheme as unknown as LimitSearch);
-    this.#scheme = scheme;
-  }
-
-  override begin(now: number): number {
-    const epoch = super.begin(now);
-    this.#scheme.began(now);
-    return epoch;
-  }
-}
+const limiterOf = (scheme: Scheme): Limiter => new Limiter(scheme as unknown as LimitSearch);
 
 /** Keeps exactly to a rule that it was told. */
 class Oracle extends Scheme {
@@ -86,15 +73,15 @@ class Aimd extends Scheme {
 /** What the schemes are called, ours last, and their limiters. */
 export const schemes: Readonly<Record<string, () => Limiter>> = {
   "fixed 16": () => new Limiter(16),
-  AIMD: () => new SchemeLimiter(new Aimd(most)),
-  "TCP Vegas": () => new SchemeLimiter(new Vegas(most)),
-  Gradient2: () => new SchemeLimiter(new Gradient2(most)),
-  "AWS adaptive": () => new SchemeLimiter(new AdaptiveRate(most)),
-  BBR: () => new SchemeLimiter(new Bbr(most)),
+  AIMD: () => limiterOf(new Aimd(most)),
+  "TCP Vegas": () => limiterOf(new Vegas(most)),
+  Gradient2: () => limiterOf(new Gradient2(most)),
+  "AWS adaptive": () => limiterOf(new AdaptiveRate(most)),
+  BBR: () => limiterOf(new Bbr(most)),
   tunerank: () => new Limiter(new LimitSearch(most)),
 };
 
 /** The limiter of one who knows the service. */
 export function oracleOf({ known = {} }: Service, seed: number): () => Limiter {
-  return () => new SchemeLimiter(new Oracle(known, seed));
+  return () => limiterOf(new Oracle(known, seed));
 }

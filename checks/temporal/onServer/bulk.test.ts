@@ -8,7 +8,7 @@ import type { WorkflowHandle } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import type { RerankManyInput, RerankManyResult } from "tunerank/temporal/workflows";
 import { type No, type RefusingService, startRefusing } from "../../../bench/refusals/server.js";
-import { perSecond } from "../../../bench/refusals/services.js";
+import { perSecond } from "../../../bench/refusals/rules.js";
 import { connectEngine, type Engine, failureOf } from "../support/engine.js";
 import { readResults, writeChunks } from "../support/lists.js";
 import { until } from "../support/waiting.js";

@@ -1,0 +1,59 @@
+/** Counts the attempts that began with one limit. */
+export class Round {
+  /** The limit at its beginning. */
+  readonly limit: number;
+  /** How long each good response took, in milliseconds. */
+  readonly good: number[] = [];
+  rejected = 0;
+  /** How many attempts began. */
+  begun = 0;
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get ended(): number {
+    return this.good.length + this.rejected;
+  }
+
+  /**
+   * The share of the attempts that were rate limited: of those that began, as a rejection may come long before the good
+   * responses to attempts that began with it.
+   */
+  get share(): number {
+    return this.rejected / Math.max(1, this.rejected, this.begun);
+  }
+
+  /** The median time of a good response: single slow responses do not change it. */
+  get medianMs(): number {
+    return median(this.good);
+  }
+
+  /** The median of the last third: responses before it may not have queued yet. */
+  get lateMs(): number {
+    return median(this.good.slice(-Math.ceil(this.good.length / 3)));
+  }
+
+  /**
+   * The log likelihood ratio of two reasons for 429s. Above 0: their share is the base's, whatever the limit. Below 0:
+   * the service accepted no more than at the base.
+   */
+  evidence(base: { readonly limit: number; readonly share: number }, limit: number): number {
+    const same = possible(base.share);
+    const full = possible(1 - ((1 - base.share) * base.limit) / limit);
+    const accepted = Math.max(0, this.begun - this.rejected);
+    return this.rejected * Math.log(same / full) + accepted * Math.log((1 - same) / (1 - full));
+  }
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1] ?? 0;
+}
+
+const leastShare = 0.03;
+
+// Keeps a share away from 0 and 1: by chance, a round may have all attempts rejected, or none.
+function possible(share: number): number {
+  return Math.min(1 - leastShare, Math.max(leastShare, share));
+}

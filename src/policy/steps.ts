@@ -1,0 +1,75 @@
+// Responses before the limit grows again: for each slot of the first step, which may be rejected; after 429s that no step
+// caused; after the first 429s of a run; after steps that only made responses slow, twice as many each time.
+const gapForEach = 30;
+const longestGap = 640;
+const gapAfterDrop = 48;
+const gapAtFirst = 16;
+export const gapAfterSlow: number = 8;
+const longestGapAfterSlow = 1024;
+// A step is at first this share of the limit, and at most a quarter of it.
+const smallStep = 1 / 8;
+const largeStep = 1 / 4;
+
+/** How far and how often the limit of a search grows. */
+export class Steps {
+  /** Whether the limit still doubles: no request was rejected so far. */
+  isStart = true;
+  /** Responses before the next step. */
+  left = 0;
+  #size = 0;
+  #part = 0;
+  // Whether the step follows 429s that no step caused: the new limit is not known, so it is larger, and ends sooner.
+  #isAfterDrop = false;
+  #isStep = false;
+  #drops = 0;
+  #nextGap: number = gapAfterSlow;
+
+  /** Counts a response. @returns whether a step is due */
+  isDue(): boolean {
+    this.left -= 1;
+    return this.left <= 0;
+  }
+
+  begin(): void {
+    this.#isAfterDrop = !this.#isStep;
+    this.#isStep = true;
+    this.#part = 0;
+  }
+
+  /** The 429s have another reason than the last step. */
+  dropped(): void {
+    this.#isStep = false;
+  }
+
+  /** Counts a good response in a round at this limit. @returns whether the limit grows by one */
+  grow(limit: number): boolean {
+    this.#part += Math.min(1, this.#size / (this.#isAfterDrop ? limit : Math.max(16, limit)));
+    if (this.#part < 1) return false;
+    this.#part -= 1;
+    return true;
+  }
+
+  /** Whether the limit grew by a whole step; the next one is twice as large. */
+  isWhole(from: number, limit: number): boolean {
+    if (limit < from + Math.min(from, this.#size)) return false;
+    this.#size = Math.min(2 * this.#size, Math.max(1, limit * largeStep));
+    return true;
+  }
+
+  /** How long the limit rests once it is known. */
+  gap(limit: number, sharesService: boolean): number {
+    const small = Math.max(1, Math.floor(limit * smallStep));
+    const isKnown = this.#isStep || sharesService;
+    this.isStart = false;
+    this.#drops += 1;
+    this.#size = isKnown ? small : Math.max(1, limit >> Math.min(3, this.#drops));
+    if (isKnown) return Math.min(longestGap, gapForEach * small * (sharesService ? 2 : 1));
+    return this.#drops === 1 ? Math.min(gapAtFirst, 4 * limit) : gapAfterDrop;
+  }
+
+  gapAfterSlow(): number {
+    const gap = this.#nextGap;
+    this.#nextGap = Math.min(longestGapAfterSlow, 2 * gap);
+    return gap;
+  }
+}
