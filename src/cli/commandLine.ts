@@ -180,12 +180,6 @@ function refuseShortQuery([name, ...args]: readonly string[]): void {
   throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 
-// Former names of options, with their present names.
-const renamed: Readonly<Record<string, string>> = {
-  "--max-hold": "--max-pause",
-  "--repeatable": "--idempotent",
-};
-
 // The names that Commander suggests in its message, as far as they are near: it also suggests names of which half the
 // letters differ.
 async function suggestionIn(message: string): Promise<string> {
@@ -207,8 +201,7 @@ async function reasonOf({ code, message }: CommanderError): Promise<string> {
   if (code === "commander.unknownOption") {
     const [, name = "", end] = /error: unknown option ('--?[a-z][a-z-]{0,20})([='])/.exec(message) ?? [];
     if (end === "=") return `Option ${name}' is unknown or takes no value.${suggestion}`;
-    const now = renamed[name.slice(1)];
-    return `Unknown option${name && ` ${name}'`}.${now === undefined ? suggestion : ` It is renamed to ${now}.`}`;
+    return `Unknown option${name && ` ${name}'`}.${suggestion}`;
   }
   const sentence = message.replace(/^error: /, "").replace(/\.?$/, ".");
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

@@ -131,7 +131,7 @@ export function addRequestOptions(command: Command): Command {
     )
     .option("--accept <TYPE>", "The media type of the response, with METHOD PATH. Default: application/json.")
     .option(
-      "--idempotent",
+      "--repeatable",
       "The request is idempotent: sending it twice is harmless, so it is retried. Default with METHOD PATH: GET, HEAD, PUT and DELETE are. Default with an ID: as the OpenAPI document says.",
     )
     .option(
@@ -179,7 +179,7 @@ function addFiles(command: Command): Command {
     )
     .option(
       "--shard <I/N>",
-      "For several machines: rank only the I-th of N parts of the ids, from 1/N to N/N. Each part needs its own --output.",
+      "For several machines: rank only the I-th of N parts of the ids, counted from 0: 0/N to (N-1)/N. Each part needs its own --output.",
     )
     .option(
       "--wait",
@@ -239,8 +239,8 @@ function addLimits(command: Command): Command {
       secondsOf("--total-timeout"),
     )
     .option(
-      "--max-pause <TIME>",
+      "--max-hold <TIME>",
       "Maximum Retry-After for which the run pauses; a longer one ends the run, and the same command continues it later. 0 never pauses, none has no limit. Default: 60.",
-      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-pause")(value)),
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold")(value)),
     );
 }

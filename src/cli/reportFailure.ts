@@ -126,7 +126,7 @@ const optionNames: Readonly<Record<string, string>> = {
   concurrency: "--concurrency",
   contentType: "--content-type",
   maxBatchBytes: "--max-batch-bytes",
-  maxPauseMs: "--max-pause",
+  maxPauseMs: "--max-hold",
   maxRequests: "--max-requests",
   maxResponseBytes: "--max-bytes",
   maxRetries: "--max-retries",

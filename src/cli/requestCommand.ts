@@ -14,7 +14,7 @@ interface RequestCommandOptions extends InputOptions {
   readonly list?: boolean;
   readonly query?: readonly string[];
   readonly accept?: string;
-  readonly idempotent?: boolean;
+  readonly repeatable?: boolean;
   readonly maxBytes?: number;
 }
 
@@ -25,7 +25,7 @@ const ofCalls = [
   "bodyFile",
   "contentType",
   "accept",
-  "idempotent",
+  "repeatable",
   "maxBytes",
 ] as const;
 
@@ -60,10 +60,10 @@ async function callOperation(context: Context<RequestCommandOptions>, operation:
   const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
   refuseOptions(options, ["query", "accept", "maxBytes"], why);
   const input = await inputOf(operation, options, () => contentOf(context));
-  const { idempotent, contentType } = options;
+  const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
-    const own = { signal, idempotent, ...(contentType !== undefined && { contentType }) };
+    const own = { signal, idempotent: repeatable, ...(contentType !== undefined && { contentType }) };
     const made = (insideOf(client) as ClientInside).callOperation(input, own);
     await show(made, terminal);
   });
@@ -78,12 +78,12 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
     throw new UsageError("PATH may not contain ?: query parameters are given with --query NAME=VALUE.");
   if (options.param !== undefined)
     throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
-  const { accept, idempotent, maxBytes: maxResponseBytes } = options;
+  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
   const content = await contentOf(context);
   const query = options.query && pairsOf(options.query, "--query");
   const request = { method, path, query, accept, ...content } as ServiceRequest;
   await withClient(context, "request", (client) =>
-    show(client.request(request, { signal, idempotent, maxResponseBytes }), terminal),
+    show(client.request(request, { signal, idempotent: repeatable, maxResponseBytes }), terminal),
   );
 }
 

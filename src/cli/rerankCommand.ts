@@ -58,7 +58,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
 const documentOptions = ["documentsField", "textField", "documentIdField"] as const;
 const fieldOptions = ["id", "idField", "queryField", ...documentOptions, "ignoreFields"] as const;
 const rateOptions = ["rate", "tokensPerMinute"] as const;
-const limitOptions = ["totalTimeout", "maxPause", ...rateOptions, "maxRequests", "maxTokens"] as const;
+const limitOptions = ["totalTimeout", "maxHold", ...rateOptions, "maxRequests", "maxTokens"] as const;
 const onlyBulk = [
   "output",
   "errors",

@@ -166,7 +166,7 @@ test("wrong requests do not run again, and transient failures do", async () => {
     if (queryOf(request) === "q2" && isAway) return { status: 503, headers: longAway };
     return rankingOf(request);
   });
-  const first = await bulk("--errors", errors, "--max-pause", "none", "--json");
+  const first = await bulk("--errors", errors, "--max-hold", "none", "--json");
   expect(first.exitCode).toBe(8);
   expect(JSON.parse(first.stdout)).toMatchObject({ requests: 4, ranked: 2, wrong: 1, failed: 1 });
   expect(await rowsOf(errors)).toMatchObject([

@@ -33,10 +33,10 @@ describe("a bulk run that waits", () => {
     expect(exitCode).toBe(7);
     expect(stdout).toMatch(/^Ranked 5, /);
     expect(stderr).toContain(
-      "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (--max-pause). The run ended with 5 results handed out and 1 requests begun.",
+      "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (--max-hold). The run ended with 5 results handed out and 1 requests begun.",
     );
     expect(stderr).toContain(
-      "Run the same command again after that time: it continues. Or allow a longer wait with --max-pause.",
+      "Run the same command again after that time: it continues. Or allow a longer wait with --max-hold.",
     );
     server.requests = [];
     server.reply(rankingOf);
@@ -45,19 +45,19 @@ describe("a bulk run that waits", () => {
     expect(await rowsOf(output)).toHaveLength(20);
   });
 
-  test("--max-pause 0 waits for no Retry-After", async () => {
+  test("--max-hold 0 waits for no Retry-After", async () => {
     await writeRequests(input, 3);
     server.reply(asking(1));
-    const { exitCode, stderr } = await bulk("--max-pause", "0", "--concurrency", "1");
+    const { exitCode, stderr } = await bulk("--max-hold", "0", "--concurrency", "1");
     expect(exitCode).toBe(7);
-    expect(stderr).toContain("The service asks to wait 1 s, and the run never waits (--max-pause is 0).");
+    expect(stderr).toContain("The service asks to wait 1 s, and the run never waits (--max-hold is 0).");
     expect(server.requests).toHaveLength(1);
   });
 
-  test("with --max-pause none a wait of days is told with its date, and no time left is shown", async () => {
+  test("with --max-hold none a wait of days is told with its date, and no time left is shown", async () => {
     await writeRequests(input, 30);
     server.reply((request) => (server.requests.length > 10 ? asking(3 * 86_400) : rankingOf(request)));
-    const child = start(args("--max-pause", "none", "--concurrency", "2", "--timeout", "1e6"), {
+    const child = start(args("--max-hold", "none", "--concurrency", "2", "--timeout", "1e6"), {
       baseUrl: server.url,
     });
     let stderr = "";
@@ -105,12 +105,9 @@ describe("a bulk run that waits", () => {
   });
 
   test.each([
-    [["--max-pause=-1"], "--max-pause must be at least 0, or none."],
-    [
-      ["--max-pause", "soon"],
-      "--max-pause must be a number of seconds, or a time such as 500ms, 5s or 2min.",
-    ],
-    [["--max-pause", ""], "--max-pause must be a number of seconds, or a time such as 500ms, 5s or 2min."],
+    [["--max-hold=-1"], "--max-hold must be at least 0, or none."],
+    [["--max-hold", "soon"], "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min."],
+    [["--max-hold", ""], "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min."],
   ])("%j is refused before anything is sent", async (more, message) => {
     await writeRequests(input, 1);
     const { exitCode, stderr } = await bulk(...more);
@@ -118,14 +115,14 @@ describe("a bulk run that waits", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test("--max-pause needs --bulk", async () => {
+  test("--max-hold needs --bulk", async () => {
     await writeFile(input, "a\n");
-    const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--max-pause", "5", input], {
+    const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--max-hold", "5", input], {
       baseUrl: server.url,
     });
     expect([exitCode, stderr.split("\n")[0]]).toEqual([
       2,
-      "tunerank: --max-pause has no effect without --bulk.",
+      "tunerank: --max-hold has no effect without --bulk.",
     ]);
   });
 

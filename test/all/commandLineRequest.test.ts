@@ -78,13 +78,13 @@ test("for machines there is one JSON value with status, headers and data", async
   });
 });
 
-test("a POST is repeated only with --idempotent", async () => {
+test("a POST is repeated only with --repeatable", async () => {
   server.reply({ status: 502, headers: { "retry-after-ms": "1" }, text: "" });
   const { exitCode, stderr } = await run("POST", "/v1/x");
   expect(exitCode).toBe(8);
   expect(stderr).toContain("It may have run: check what it changes");
   expect(server.requests).toHaveLength(1);
-  await run("POST", "/v1/x", "--idempotent");
+  await run("POST", "/v1/x", "--repeatable");
   expect(server.requests).toHaveLength(4);
 });
 

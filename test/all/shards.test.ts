@@ -28,15 +28,15 @@ describe("the shards", () => {
   const run = (output: string, ...more: string[]): Promise<Outcome> =>
     tunerank(["rerank", "--bulk", input, "--output", outputOf(output), ...more], { baseUrl: server.url });
   const shardOf = (id: unknown, count: number): number =>
-    (createHash("sha256").update(JSON.stringify(id)).digest().readUInt32BE(0) % count) + 1;
+    createHash("sha256").update(JSON.stringify(id)).digest().readUInt32BE(0) % count;
 
-  test("an id's shard is the first four bytes of the SHA-256 of its JSON, modulo the number of shards, plus 1, for ever", async () => {
+  test("an id's shard is the first four bytes of the SHA-256 of its JSON, modulo the number of shards, for ever", async () => {
     const lines = ["r0", "r1", "r2", "r3", 1, "1", "ä"].map((id) => ({ id, query: "q", documents: ["d"] }));
     await writeFile(input, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     for (const [index, ids] of [
-      [1, ["1"]],
-      [4, ["r2", 1]],
-      [5, ["r0", "r1"]],
+      [0, ["1"]],
+      [3, ["r2", 1]],
+      [4, ["r0", "r1"]],
     ] as const) {
       await run(`${index}`, "--shard", `${index}/8`, "--concurrency", "1");
       expect((await rowsOf(outputOf(`${index}`))).map(({ id }) => id)).toEqual(ids);
@@ -45,13 +45,13 @@ describe("the shards", () => {
 
   test("the shards of a file are each id once, and together all of it", async () => {
     await writeRequests(input, 60);
-    const outcomes = await Promise.all([1, 2, 3].map((index) => run(`${index}`, "--shard", `${index}/3`)));
+    const outcomes = await Promise.all([0, 1, 2].map((index) => run(`${index}`, "--shard", `${index}/3`)));
     expect(outcomes.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual([
       [0, ""],
       [0, ""],
       [0, ""],
     ]);
-    for (const index of [1, 2, 3]) {
+    for (const index of [0, 1, 2]) {
       const ids = (await rowsOf(outputOf(`${index}`))).map(({ id }) => id);
       expect(ids.length).toBeGreaterThan(0);
       expect(ids.map((id) => shardOf(id, 3))).toEqual(ids.map(() => index));
@@ -63,8 +63,8 @@ describe("the shards", () => {
 
   test("joined outputs are an output of the whole file: a run without --shard sends nothing", async () => {
     await writeRequests(input, 20);
-    for (const index of [1, 2]) await run(`${index}`, "--shard", `${index}/2`);
-    for (const index of [1, 2]) await appendFile(outputOf("all"), await readFile(outputOf(`${index}`)));
+    for (const index of [0, 1]) await run(`${index}`, "--shard", `${index}/2`);
+    for (const index of [0, 1]) await appendFile(outputOf("all"), await readFile(outputOf(`${index}`)));
     server.requests = [];
     const { exitCode, stdout } = await run("all", "--json");
     expect([exitCode, JSON.parse(stdout).before]).toEqual([0, 20]);
@@ -77,18 +77,18 @@ describe("the shards", () => {
     const rows = await readFile(outputOf("out"), "utf8");
     expect(JSON.parse(await readFile(`${outputOf("out")}.run`, "utf8")).shard).toBe("1/2");
     const sent = server.requests.length;
-    for (const more of [["--shard", "2/2"], ["--shard", "1/4"], []]) {
+    for (const more of [["--shard", "0/2"], ["--shard", "1/4"], []]) {
       const { exitCode, stderr } = await run("out", ...more);
       expect(exitCode).toBe(2);
       expect(stderr).toContain("--output is that of shard 1/2. Each shard needs files of its own.");
     }
     await run("whole");
     const after = server.requests.length;
-    const whole = await run("whole", "--shard", "2/2");
+    const whole = await run("whole", "--shard", "0/2");
     expect(whole.stderr).toContain("--output is that of a run without --shard.");
     // Its rows tell, too, when the file beside it was left behind.
     await rm(`${outputOf("out")}.run`);
-    const { exitCode, stderr } = await run("out", "--shard", "2/2");
+    const { exitCode, stderr } = await run("out", "--shard", "0/2");
     expect(exitCode).toBe(2);
     expect(stderr).toContain("--output, line 1, is a row of another shard. Name another file.");
     expect((await run("out", "--shard", "1/2")).exitCode).toBe(0);
@@ -102,15 +102,15 @@ describe("the shards", () => {
     const shard = shardOf("r0", 2);
     const errors = ["--errors", outputOf("errors")];
     expect((await run("one", "--shard", `${shard}/2`, ...errors)).exitCode).toBe(5);
-    const { exitCode, stderr } = await run("two", "--shard", `${3 - shard}/2`, ...errors);
+    const { exitCode, stderr } = await run("two", "--shard", `${1 - shard}/2`, ...errors);
     expect([exitCode, stderr.includes(`--errors is that of shard ${shard}/2.`)]).toEqual([2, true]);
   });
 
-  test("a line without an id is told by the first shard alone, and an id that is there twice by its own shard", async () => {
+  test("a line without an id is told by shard 0 alone, and an id that is there twice by its own shard", async () => {
     await writeRequests(input, 4);
     await appendFile(input, '{"query":"no id"}\n');
-    expect((await run("1", "--shard", "1/2")).stderr).toContain("Line 5 is left out.");
-    expect((await run("2", "--shard", "2/2")).stderr).toBe("");
+    expect((await run("0", "--shard", "0/2")).stderr).toContain("Line 5 is left out.");
+    expect((await run("1", "--shard", "1/2")).stderr).toBe("");
     await appendFile(input, `${JSON.stringify({ id: "r0", query: "q", documents: ["d"] })}\n`);
     const shard = shardOf("r0", 2);
     server.requests = [];
@@ -118,29 +118,26 @@ describe("the shards", () => {
       "line 6 has the id of line 1",
     );
     expect(server.requests).toHaveLength(0);
-    expect((await run(`${3 - shard}`, "--shard", `${3 - shard}/2`)).stdout).toContain("Ranked 0");
+    expect((await run(`${1 - shard}`, "--shard", `${1 - shard}/2`)).stdout).toContain("Ranked 0");
   });
 
   test("a pipe is read by shards, too", async () => {
     await writeRequests(input, 10);
     const text = await readFile(input);
-    const args = ["rerank", "--bulk", "-", "--output", outputOf("out"), "--shard", "2/2"];
+    const args = ["rerank", "--bulk", "-", "--output", outputOf("out"), "--shard", "1/2"];
     expect((await tunerank(args, { baseUrl: server.url, input: text })).exitCode).toBe(0);
-    expect((await rowsOf(outputOf("out"))).every(({ id }) => shardOf(id, 2) === 2)).toBe(true);
+    expect((await rowsOf(outputOf("out"))).every(({ id }) => shardOf(id, 2) === 1)).toBe(true);
   });
 
-  test.each(["0/8", "9/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])(
-    "--shard %j is refused",
-    async (shard) => {
-      await writeRequests(input, 1);
-      const { exitCode, stderr } = await run("out", `--shard=${shard}`);
-      expect([
-        exitCode,
-        stderr.includes("--shard must be I/N, counted from 1: 1/8 is the first of eight shards"),
-      ]).toEqual([2, true]);
-      expect(server.requests).toHaveLength(0);
-    },
-  );
+  test.each(["8/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])("--shard %j is refused", async (shard) => {
+    await writeRequests(input, 1);
+    const { exitCode, stderr } = await run("out", `--shard=${shard}`);
+    expect([
+      exitCode,
+      stderr.includes("--shard must be I/N, counted from 0: 0/8 is the first of eight shards"),
+    ]).toEqual([2, true]);
+    expect(server.requests).toHaveLength(0);
+  });
 });
 
 // The recipes of the guide for several machines, with a process for each shard.
@@ -182,7 +179,7 @@ describe("the recipes of shards", () => {
       Array.from({ length: count }, (_, index) => `q${index}`).sort(),
     );
     const outputs = await Promise.all(
-      indices(shards).map((index) => rowsOf(path.join(folder, `results.${index + 1}.jsonl`))),
+      indices(shards).map((index) => rowsOf(path.join(folder, `results.${index}.jsonl`))),
     );
     expect(outputs.filter((rows) => rows.length > 0).length).toBeGreaterThan(1);
     server.requests = [];
@@ -228,9 +225,9 @@ describe("the recipes of shards", () => {
   test("a Slurm array has a task for each shard", async () => {
     const script = recipe("slurm.sh");
     const [, first, last] = /^#SBATCH --array=(\d+)-(\d+)$/m.exec(script) ?? [];
-    expect([first, last]).toEqual(["1", "8"]);
+    expect([first, last]).toEqual(["0", "7"]);
     const outcomes = await Promise.all(
-      indices(8).map((index) => shell(script, { SLURM_ARRAY_TASK_ID: `${index + 1}` })),
+      indices(8).map((index) => shell(script, { SLURM_ARRAY_TASK_ID: `${index}` })),
     );
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual(indices(8).map(() => 0));
     await expectAll(8);

@@ -172,8 +172,8 @@ describe("a value that starts with a dash", () => {
     ],
     [["mock", "--port", "-1"], "--port must be 0 to 65535."],
     [
-      ["rerank", "--bulk", "README.md", "--output", "o", "--max-pause", "-1s"],
-      "--max-pause must be at least 0, or none.",
+      ["rerank", "--bulk", "README.md", "--output", "o", "--max-hold", "-1s"],
+      "--max-hold must be at least 0, or none.",
     ],
     [
       ["rerank", "--query", "--quiet", "README.md"],
@@ -200,16 +200,6 @@ test.each([
   ["a name that is not near", ["rerank", "--query", "q", "--resume"], "Unknown option '--resume'."],
   ["a command that is not near", ["list"], "There is no such command."],
   ["a near one", ["scale", "prod", "1", "--jsno"], "Unknown option '--jsno'. (Did you mean --json?)"],
-  [
-    "a former name",
-    ["rerank", "--max-hold", "5"],
-    "Unknown option '--max-hold'. It is renamed to --max-pause.",
-  ],
-  [
-    "a former name",
-    ["request", "--repeatable"],
-    "Unknown option '--repeatable'. It is renamed to --idempotent.",
-  ],
 ])("what is suggested for %s: %j", async (_, args, message) => {
   expect(await refusal(args)).toBe(message);
 });

@@ -18,7 +18,7 @@ const instead: readonly (readonly [wrong: RegExp, right: string])[] = [
 
 // Where one of them is right: an answer to a question, and names and ids that are published.
 const right =
-  /questions and answers|short answers?\b|\d answers\b|`[^`]*`|\]\([^)]*\)|answer-quality|support-answers|\bservice\.answer\b|repeatable`|id="[^"]*"/gi;
+  /questions and answers|short answers?\b|\d answers\b|`[^`]*`|\]\([^)]*\)|answer-quality|support-answers|\bservice\.answer\b|--repeatable|repeatable`|id="[^"]*"/gi;
 
 /** Each line of a text with a word that is wrong, and what to say. */
 function wrongWords(text: string): string[] {

@@ -42,7 +42,7 @@ export interface BulkOptions {
   /** The time for the whole run, in seconds. */
   readonly totalTimeout?: number;
   /** The longest pause that the service may ask for, in seconds; infinite for no limit. */
-  readonly maxPause?: number;
+  readonly maxHold?: number;
 }
 
 const onlyWithout = ["query", "field", "maxBatchBytes", "maxRetries"] as const;
@@ -128,11 +128,10 @@ type Sending = Pick<
 
 // The options that limit how much is sent, how fast, and for how long.
 function sendingOf(options: Context<BulkOptions>["options"]): Sending {
-  const { rate: requestsPerMinute, tokensPerMinute, maxPause, timeout } = options;
+  const { rate: requestsPerMinute, tokensPerMinute, maxHold, timeout } = options;
   if (tokensPerMinute !== undefined && tokensPerMinute <= 0)
     throw new UsageError("--tokens-per-minute must be greater than 0.");
-  if (maxPause !== undefined && maxPause < 0)
-    throw new UsageError("--max-pause must be at least 0, or none.");
+  if (maxHold !== undefined && maxHold < 0) throw new UsageError("--max-hold must be at least 0, or none.");
   return {
     batchSize: countOf(options.batchSize, "--batch-size"),
     split: splitOf(options.split),
@@ -141,7 +140,7 @@ function sendingOf(options: Context<BulkOptions>["options"]): Sending {
     maxTokens: countOf(options.maxTokens, "--max-tokens"),
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     totalTimeoutMs: msOf(options.totalTimeout),
-    maxPauseMs: maxPause === undefined ? undefined : maxPause * 1000,
+    maxPauseMs: maxHold === undefined ? undefined : maxHold * 1000,
   };
 }
 

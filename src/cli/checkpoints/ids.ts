@@ -22,21 +22,21 @@ export function digestOf(key: string): IdHash {
  * changes.
  */
 export interface Shard {
-  /** The shard's number less 1: the remainder of a division. */
+  /** The shard's number, counted from 0. */
   readonly index: number;
   readonly count: number;
-  /** The shard as the command line gives it, such as `1/8` for the first of eight. */
+  /** The shard as the command line gives it, such as `0/8` for the first of eight. */
   readonly name: string;
 }
 
 /** Parses a shard, such as `1/8`. @throws UsageError if the text is invalid */
 export function shardOf(text: string): Shard {
-  const [, number, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
-  if (number === undefined || count === undefined || number < 1 || number > count)
+  const [, index, count] = (/^(\d{1,9})\/(\d{1,9})$/.exec(text) ?? []).map(Number);
+  if (index === undefined || count === undefined || index >= count)
     throw new UsageError(
-      "--shard must be I/N, counted from 1: 1/8 is the first of eight shards, 8/8 the last.",
+      "--shard must be I/N, counted from 0: 0/8 is the first of eight shards, 7/8 the last.",
     );
-  return { index: number - 1, count, name: `${number}/${count}` };
+  return { index, count, name: `${index}/${count}` };
 }
 
 /** Whether an id belongs to a shard: the first four bytes of its hash decide. Every id does if `shard` is undefined. */
