@@ -186,7 +186,7 @@ export class Calls<Id> {
   #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
     const { onAttempt } = this.#settings;
     const again = isTooMany ? { waitMs: 0 } : {};
-    const asked = pauseMs > 0 ? { pauseMs } : {};
+    const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
     const concurrency = this.#limiter.limit;
     if (onAttempt)
       notify(

@@ -128,8 +128,9 @@ function differencesIn(rows: Report["rows"]): Readonly<Record<string, number>> {
   return counts;
 }
 
-// "requests: 1 instead of 3" -> requests; "wait 1: ..." -> waits.
-function kindOf(difference: string): string {
+// "requests: 1 instead of 3" -> requests; "wait 1: ..." -> waits; "call 1: value: ..." -> value.
+function kindOf(given: string): string {
+  const difference = given.replace(/^call \d+: /, "");
   if (difference.startsWith("the key")) return "the key is shown";
   return /^(wait|request) \d+/.exec(difference)?.[1] ?? difference.split(":")[0] ?? difference;
 }

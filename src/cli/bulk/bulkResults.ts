@@ -102,14 +102,14 @@ export class Report {
   }
 
   /** Records how long the service asks to wait, and prints once if this machine can open no more files and sockets. */
-  attempted({ pauseMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "pauseMs" | "cause">): void {
+  attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
     // A pause after a time without one is shown at once: nothing else may happen for an hour.
-    if (pauseMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
-    if (pauseMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + pauseMs);
+    if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
+    if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }
 
   /** Shows the progress, at most every 100 ms on a terminal, otherwise every ten seconds. */
