@@ -26,7 +26,7 @@ const unreadable = "Call again with a file that can be read and does not change.
 const refusedValue = "Compare the request with the message and the API reference.";
 
 // Advice for HTTP statuses that tell more than the code they map to; of one operation, or of all.
-const adviceOfStatus: Readonly<Record<string, string>> = {
+const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   101: "Check that baseUrl is the service itself.",
   402: "Check the account's billing.",
   406: "Check that baseUrl is the service itself.",
@@ -81,10 +81,7 @@ export function adviceFor(
   message: string,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
-  const key = [`${httpStatus} ${operation}`, `${httpStatus}`].find((each) =>
-    Object.hasOwn(adviceOfStatus, each),
-  );
-  const ofStatus = key && adviceOfStatus[key];
+  const ofStatus = adviceOfStatus[`${httpStatus} ${operation}`] ?? adviceOfStatus[`${httpStatus}`];
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && codeSource !== "client";
   const ofCode = isRefused

@@ -42,8 +42,7 @@ export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   const [char] = end ?? inside.exec(text) ?? [];
   if (char === undefined) return undefined;
   const where = end ? (end.index ? "ends with" : "begins with") : "has";
-  const blank = char === " " ? "space" : "whitespace character";
-  const other = /\s/.test(char) ? blank : "control character";
+  const other = `${/\s/.test(char) ? "whitespace" : "control"} character`;
   const name = char === "\ufeff" ? "byte order mark" : /[\r\n]/.test(char) ? "line break" : other;
   return `${where} a ${name}${end ? "" : " inside"}.`;
 }

@@ -133,7 +133,7 @@ describe("the environment", () => {
 
   test.each([
     ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
-    ["TUNERANK_API_KEY", "a key", "has a space inside."],
+    ["TUNERANK_API_KEY", "a key", "has a whitespace character inside."],
     ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
     ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
   ])(
@@ -154,19 +154,19 @@ describe("the environment", () => {
   const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
     ["begins with a byte order mark", (value) => `\ufeff${value}`],
     ["begins with a line break", (value) => `\n${value}`],
-    ["begins with a space", (value) => ` ${value}`],
+    ["begins with a whitespace character", (value) => ` ${value}`],
     ["begins with a whitespace character", (value) => `\u00a0${value}`],
     ["ends with a line break", (value) => `${value}\n`],
     ["ends with a line break", (value) => `${value}\r\n`],
     ["ends with a line break", (value) => `${value} with blanks inside\n`],
-    ["ends with a space", (value) => `${value} `],
+    ["ends with a whitespace character", (value) => `${value} `],
     ["ends with a whitespace character", (value) => `${value}\t`],
   ];
   const inside: typeof odd = [
     ["has a line break inside", (value) => `${value}\n${value}`],
     ["has a control character inside", (value) => `${value}\x01${value}`],
   ];
-  const blankInside: typeof odd = [["has a space inside", (value) => `${value} ${value}`]];
+  const blankInside: typeof odd = [["has a whitespace character inside", (value) => `${value} ${value}`]];
   const named = [
     ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", [...odd, ...inside, ...blankInside]],
     ["apiKey", "TUNERANK_API_KEY", "secret-part", [...odd, ...inside, ...blankInside]],
@@ -274,7 +274,7 @@ describe("the base URL", () => {
     test.each([
       ["https://api.example.com/?key=k", "a query or fragment"],
       ["https://api.example.com/#part", "a query or fragment"],
-      ["https://api.example.com/a b", "has a space inside"],
+      ["https://api.example.com/a b", "has a whitespace character inside"],
       ["https://api.example.com/a\\b", "spaces, backslashes or control characters"],
       ["https://api.example.com/{region}", '"{" or "}"'],
       ["https://api.example.com/a/../b", 'the path segments "." or ".."'],
