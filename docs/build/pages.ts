@@ -17,6 +17,7 @@ import { referencePages } from "./reference.js";
 import { outagePart, refusalsPart } from "./refusals.js";
 import { revisionsPart, versionsPart } from "./revisions.js";
 import { firstHourPart, packageChecksPart, runtimesPart } from "./runtimes.js";
+import { simulationPart } from "./simulation.js";
 import { unstatedPart } from "./unstated.js";
 
 /** The pages and parts of pages that are made of the contract and of the sources. */
@@ -52,6 +53,7 @@ export const measuredParts: readonly (() => Promise<Page>)[] = [
   oneProcessPart,
   outagePart,
   refusalsPart,
+  simulationPart,
   proxiesPart,
   reasonsPart,
 ];

@@ -39,7 +39,7 @@ function figuresOf(service: Service, compared: readonly Compared[]) {
   const oracleSeconds = compared[0]?.oracleSeconds as number;
   return {
     ...{ name, isChanging, oracleSeconds, ...boundsOf(service, oracleSeconds) },
-    misses: missesOf(service, compared),
+    misses: missesOf(service, compared).join("; ") || undefined,
     schemes: compared.slice(1).map(({ scheme, time, requests, lost }) => ({ scheme, time, requests, lost })),
   };
 }
@@ -59,7 +59,10 @@ function print(service: Service, compared: readonly Compared[]): void {
 
 // Short ones, whose runs differ little from each other.
 const onSockets = ["10 at once", "200 at once", "one row of 1,000 that is always refused"];
-const mostDifference = 0.05;
+// Sockets may be slower by 5 %, or by what compiling the code takes at the start. They may be faster where requests are
+// rejected: a rejected one occupies the simulated service for 1 ms to 3, and a real one for less.
+const mostSlower = 0.05;
+const startSeconds = 0.2;
 
 /** Judges ours over all seeds, then compares some services with sockets. @returns whether all is as it has to be */
 export async function runJudged(seeds: number, only: readonly string[]): Promise<boolean> {
@@ -87,11 +90,10 @@ function agrees(service: Service, { seconds, requests }: Cell): boolean {
     simulate(service, schemes[ours] as () => never, seed + 1),
   );
   const simulatedSeconds = spread(runs.map(({ lastRequestMs }) => lastRequestMs / 1000)).median;
-  const difference = Math.abs(seconds / simulatedSeconds - 1);
-  const isClose = difference <= mostDifference;
+  const more = seconds - simulatedSeconds;
+  const isClose = more <= Math.max(startSeconds, mostSlower * simulatedSeconds);
+  const percent = ((more / simulatedSeconds) * 100).toFixed(1);
   const figures = `${seconds} s and ${requests} requests over sockets, ${simulatedSeconds} s simulated`;
-  console.log(
-    `${isClose ? "ok    " : "FAILED"}  ${service.name}: ${figures} (${(difference * 100).toFixed(1)} %)`,
-  );
+  console.log(`${isClose ? "ok    " : "FAILED"}  ${service.name}: ${figures} (${percent} %)`);
   return isClose;
 }

@@ -1,0 +1,27 @@
+// The search in simulated time, by the bounds of `npm run bench -- refusals --judged`: fewer seeds and services.
+import { expect, test } from "vitest";
+import type { Service } from "../../bench/refusals/services.js";
+import { ours, problemsOf } from "../../bench/refusals/simulation/judge.js";
+import { type Compared, compare, simulated } from "../../bench/refusals/simulation/measure.js";
+
+const seeds = 20;
+const sample =
+  /^(20 a second, 429 without|10 at once|200 at once|30 %|64 at once|40 at once|woken|a queue with 16|one response)/;
+
+test.each(
+  simulated.filter(({ name }) => sample.test(name)).map((service) => [service.name, service] as const),
+)("%s: nearly as fast as one who knows the service", (_, service) => {
+  expect(problemsOf(service, compare(service, seeds, [ours]))).toEqual([]);
+});
+
+test("a scheme that takes each 429 for too much would be found", () => {
+  const service = simulated.find(({ name }) => name === "30 % random 429") as Service;
+  const compared = compare(service, 3, ["AIMD"]);
+  const asOurs = compared.map(
+    (each): Compared => ({ ...each, scheme: each.scheme === "AIMD" ? ours : each.scheme }),
+  );
+  expect(problemsOf(service, [...asOurs, ...compare(service, 3, ["BBR"]).slice(1)])).toEqual([
+    expect.stringContaining("times the oracle's time"),
+    expect.stringContaining("times the time of a fixed 16"),
+  ]);
+});
