@@ -24,6 +24,7 @@ const rules = ({ ink, note, ground, edge, bar, own }, indent) =>
     `.bar, .area { fill: ${bar}; }`,
     `.own { fill: ${own}; }`,
     `.line { stroke: ${own}; }`,
+    `.other { stroke: ${note}; }`,
   ]
     .map((rule) => `${indent}${rule}`)
     .join("\n");
@@ -33,7 +34,9 @@ export const style = `
   text { font: 13px system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
   .heading { font-size: 15px; font-weight: 600; }
   .area { opacity: 0.5; }
-  .line { fill: none; stroke-width: 2; }
+  .line, .other { fill: none; stroke-width: 2; }
+  .known { stroke-dasharray: 2 3; }
+  .peer { stroke-dasharray: 8 4; }
   .away { fill: #a83a17; opacity: 0.14; }
 ${rules(light, "  ")}
   @media (prefers-color-scheme: dark) {

@@ -5,7 +5,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Written } from "./program.js";
-import { startRefusing } from "./server.js";
+import { type Asked, startRefusing } from "./server.js";
 import { type Service, services } from "./services.js";
 
 /** One setting with one service. */
@@ -68,11 +68,15 @@ export const plans: readonly Plan[] = services.flatMap((service) =>
   }),
 );
 
-/** @param onServers The program that runs the settings on servers, and finds those by its environment */
+/**
+ * @param onServers The program that runs the settings on servers, and finds those by its environment
+ * @param seen Is given all requests at the end
+ */
 export async function measure(
   { service, setting, declared }: Plan,
   rows = 1000,
   onServers: string | undefined = undefined,
+  seen: (requests: readonly Asked[]) => void = () => {},
 ): Promise<Cell> {
   const { file } = settings[setting] as Program;
   const program = file ?? onServers;
@@ -95,6 +99,7 @@ export async function measure(
   if (child.exitCode === null) await once(child, "exit");
   running.close();
   const { requests } = running;
+  seen(requests);
   const { isCancelled, mendedMs = Number.POSITIVE_INFINITY } = service;
   const next = requests.find(({ ms }) => ms >= mendedMs);
   return {

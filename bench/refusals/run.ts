@@ -5,6 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { recordRun } from "../../checks/lastRuns.js";
 import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
+import { drawDrain } from "./simulation/drain.js";
 import { runJudged, runSimulated } from "./simulation/run.js";
 
 const { values: options } = parseArgs({
@@ -16,10 +17,15 @@ const { values: options } = parseArgs({
     program: { type: "string" },
     simulated: { type: "boolean", default: false },
     judged: { type: "boolean", default: false },
+    drain: { type: "boolean", default: false },
     seeds: { type: "string", default: "60" },
   },
 });
 
+if (options.drain) {
+  await drawDrain();
+  process.exit();
+}
 if (options.simulated || options.judged) {
   const judge = options.judged ? runJudged : runSimulated;
   process.exit((await judge(Number(options.seeds), options.only)) ? 0 : 1);

@@ -24,7 +24,7 @@ export interface RerankingCall {
   abortSignal?: AbortSignalLike | undefined;
   /** Headers added to the request. */
   headers?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The options of this provider are in `tunerank`: `task`, a description that guides the ranking. */
+  /** Options by provider. This provider reads `tunerank.task`, a description that guides the ranking. */
   providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
 }
 

@@ -102,7 +102,7 @@ export interface ActivitiesOptions {
   readChunk?: ReadChunk | undefined;
   /** Writes a part of a chunk's results. Required by `rerankChunk`. */
   writePart?: WritePart | undefined;
-  /** Reads the parts of a chunk that were written. Required by `rerankChunk`. */
+  /** Reads the results of a chunk that `writePart` has written before. Required by `rerankChunk`. */
   readParts?: ReadParts | undefined;
   /** Rows per part: at least 1. A worker that dies loses its requests in flight and at most one part. @default 50 */
   partRows?: number | undefined;

@@ -196,7 +196,8 @@ export function batchesOf<Id>(
   }
 }
 
-// Whether a request has a list of documents and a usable top_n. The client rejects any other request, undivided.
+// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
+// whole, and the client rejects it.
 function isDivisible({ documents, top_n }: RerankRequest): boolean {
   const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
   return (

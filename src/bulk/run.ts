@@ -353,8 +353,8 @@ function withProgress<Id>(
 function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  // If the client could make calls, but the error has no path because no request was prepared, this one request is
-  // invalid.
+  // Whether the error concerns the client, and so every request. It concerns one request only if earlier calls were
+  // prepared and this one was not: an error without a path.
   const isClients = !isAdmitted || error.path !== undefined;
   return refusedHere && error.notRetried === "refused" && isClients;
 }

@@ -2,7 +2,8 @@
 import { main } from "./commandLine.js";
 
 let isDone = false;
-// An event loop that is empty before the command is done is a failure, with the code of an await that never ends.
+// If the event loop is empty before the command is done, the command failed: exit with 13, as Node does if an await at
+// the top level never settles.
 process.once("exit", (code) => {
   if (!isDone && code === 0) process.exitCode = 13;
 });

@@ -115,8 +115,8 @@ async function listenForRows(port: number, session: Session, listener: Listener)
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => close(server) };
 }
 
-// Why a request is rejected: a web page of another origin must not take a row or post an outcome. A request for an
-// image has no Origin header, so Sec-Fetch-Site is checked too.
+// Returns why a request is rejected, undefined if it is not. A web page of another origin must not fetch a test case or
+// post its outcome. A request for an image has no Origin header, so Sec-Fetch-Site is checked too.
 function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | undefined {
   if (isForeignHost(host)) return "It came for another Host: only 127.0.0.1 and localhost are served.";
   const isPages = origin === undefined && /^(cross|same)-site$/.test(`${headers["sec-fetch-site"]}`);

@@ -146,7 +146,8 @@ function resultOf(
   return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
 }
 
-// Random API keys for a row, which no real service accepts: one for each client, two if its key comes from a function.
+// Random API keys for one test case, one for each client, or two if the client takes its key from a function. No real
+// service accepts them.
 function keysFor({ client }: Cell): readonly string[] {
   const key = (): string => `conformance-${randomBytes(12).toString("hex")}`;
   return Array.from({ length: client.apiKey === "function" ? 2 : (client.clients ?? 1) }, key);

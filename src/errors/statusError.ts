@@ -121,9 +121,9 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // A subclass inherits this method, but accepts only its own instances. With the class's name in place of `this`,
+    // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances. With the class's name in place of `this`,
     // esbuild would name the class `_StatusError`.
-    // biome-ignore lint/complexity/noThisInStatic: it is a subclass when that is asked
+    // biome-ignore lint/complexity/noThisInStatic: `this` is the subclass in `error instanceof Subclass`
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }
 

@@ -195,9 +195,9 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
   readonly host?: string;
   /** The network's error message; set at the level `debug`. */
   readonly cause?: string;
-  /** The body that was sent, without the key; set with `logBodies`. */
+  /** The body that was sent, with the API key redacted. Only with the option `logBodies`. */
   readonly request?: string;
-  /** The body of the response, without the key; set with `logBodies`. */
+  /** The body of the response, with the API key redacted. Only with the option `logBodies`. */
   readonly response?: string;
   /** Further fields, which depend on the operation: the ids, numbers, list lengths and names in its request. */
   readonly [field: string]: unknown;

@@ -51,7 +51,7 @@ export interface Ran {
   readonly executedBecause: ExecutedBecause;
 }
 
-/** The value of a call before its first attempt. */
+/** Whether a call has run the operation, before its first attempt: nothing was sent. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
 /** The more severe of two attempts: if either may have run the operation, the call may have run it. */
@@ -237,7 +237,7 @@ export function milliseconds(text: unknown, unitMs: number): number | undefined 
 
 /** When an attempt began and ended, in milliseconds. */
 export interface AttemptTimes {
-  /** The limit's epoch when the attempt began: what the limiter's `begin` returned. */
+  /** How often the concurrency limit had changed when the attempt began: what the limiter's `begin` returned. */
   readonly epoch: number;
   readonly began: number;
   readonly ended: number;

@@ -39,7 +39,7 @@ const certain = 4;
 const leastShare = 0.03;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
-// The weight of one round in what is usual.
+// The weight of one round of responses in the smoothed response time and the smoothed share of 429s.
 const roundWeight = 1 / 4;
 // The shortest pause of a slot if the limit is 1: without it, more than five attempts a second could be rejected.
 const onlySlotMs = 200;
@@ -150,7 +150,8 @@ export class LimitSearch {
     const isLong = this.sharesService && !this.#ignoreLimit;
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
-    // The whole run pauses for the wait asked for. One slot of several stays paused after it; an only slot does not.
+    // The wait that the service asked for pauses the whole run. After it, the slot of this attempt stays paused, unless it
+    // is the only one.
     return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
   }
 

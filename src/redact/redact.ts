@@ -62,7 +62,7 @@ function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Spa
 // The beginning of an escape sequence whose end was cut off, and the end of one whose beginning was.
 const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
 const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
-// The longest part of an escape, also of one that other escapes were applied to.
+// The maximum length of one part of an escape sequence, in characters, even if it was escaped several times.
 const longestNesting = 50;
 
 function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths: Uint16Array): Span[] {
@@ -292,7 +292,7 @@ function replace(text: string, spans: readonly Span[]): string {
 
 // The text before and after a whole value. A value may also end where the text ends.
 const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
-  // The whole text is the value.
+  // The key is the whole text, but for white space.
   [/^\s*$/, /^\s*$/],
   // A JSON string, but not a field's name.
   [/"$/, /^(?:"(?!\s*:)|$)/],

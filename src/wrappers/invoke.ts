@@ -121,7 +121,7 @@ export function startCall<T>(
   return start(operation, client, run, responseOf);
 }
 
-/** Like {@link startCall} for any outcome; `present` turns the outcome into the value of `withResponse`. */
+/** Starts a call whose outcome may have any type: `present` turns it into what `withResponse()` resolves to. */
 export function start<T, O extends { readonly data: T }, R>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,

@@ -87,7 +87,7 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
  */
 export type ServiceCall = <T = unknown>(request: ServiceRequest, options?: RequestOptions) => CallPromise<T>;
 
-/** A request whose parts are encoded. */
+/** A request as it is sent: its URL, headers and body are encoded. */
 export interface EncodedRequest {
   readonly method: string;
   /** The URL's part after the base URL: the path, with encoded ids, and the query. */

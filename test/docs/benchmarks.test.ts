@@ -28,13 +28,13 @@ test("the bars are those of the newest Node that was measured, each as long as i
   expect(text).toContain(`Node ${results[newest].node}, medians of one run`);
 });
 
-test.each(["docs/public/outage.svg", "docs/public/bulk.svg"])(
+test.each(["docs/public/outage.svg", "docs/public/bulk.svg", "docs/public/drain.svg"])(
   "%s has a label for its unit, and fits a phone without shrinking",
   async (file) => {
     const drawn = await read(file);
     expect(Number(/ width="(\d+)"/.exec(drawn)?.[1])).toBeLessThanOrEqual(400);
     expect(drawn).toMatch(
-      /class="note"[^>]*>[^<]*(milliseconds|requests sent for each call|answers a second)/,
+      /class="note"[^>]*>[^<]*(rows ranked, by seconds|requests sent for each call|answers a second)/,
     );
     for (const [, size] of drawn.matchAll(/font(?:-size)?: (\d+)px/g))
       expect(Number(size)).toBeGreaterThanOrEqual(13);

@@ -16,6 +16,8 @@ export interface Figures {
   /** From the first request to the last request, as the matrix counts. */
   readonly lastRequestMs: number;
   readonly requests: number;
+  /** When each ranking came. */
+  readonly rankedMs: readonly number[];
   /** Rows without a ranking, apart from those that can have none. */
   readonly lost: number;
 }
@@ -60,6 +62,7 @@ class Simulation {
   #lost = 0;
   #lastRequestMs = 0;
   #lastMs = 0;
+  readonly #rankedMs: number[] = [];
 
   constructor(service: Service, limiterOf: () => Limiter, seed: number, rows: number) {
     this.#service = service;
@@ -75,7 +78,13 @@ class Simulation {
     this.#start();
     while (this.#done < rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
     const lost = this.#lost - (this.#service.poison ?? 0);
-    return { ms: this.#lastMs, lastRequestMs: this.#lastRequestMs, requests: this.#requests, lost };
+    const [ms, lastRequestMs, requests, rankedMs] = [
+      this.#lastMs,
+      this.#lastRequestMs,
+      this.#requests,
+      this.#rankedMs,
+    ];
+    return { ms, lastRequestMs, requests, rankedMs, lost };
   }
 
   #start(): void {
@@ -139,10 +148,12 @@ class Simulation {
   }
 
   #settle(call: Call, isRanked: boolean): void {
-    if (isRanked) call.answered();
-    else this.#lost += 1;
     this.#done += 1;
     this.#lastMs = this.#clock.now();
+    if (isRanked) {
+      call.answered();
+      this.#rankedMs.push(this.#lastMs);
+    } else this.#lost += 1;
     this.#underWay.delete(call);
   }
 

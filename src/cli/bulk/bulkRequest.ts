@@ -50,7 +50,7 @@ export class BulkRequest {
     return this.#fields;
   }
 
-  /** The request fields that the command line sets, but this line overrides with another value. */
+  /** The request fields that the command line sets, and this line of the input sets to another value. */
   get ownInstead(): readonly string[] {
     const { given, defaults } = this.#reading;
     return given.filter((name) => {

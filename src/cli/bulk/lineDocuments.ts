@@ -32,8 +32,8 @@ export function lineDocumentIds(fields: Fields, format: DocumentsFormat): readon
 }
 
 /**
- * Why a line's documents do not fit the options. Undefined if they fit, and if they are no list: the client rejects
- * that.
+ * Returns why a line's documents do not fit the options; undefined if they fit. Undefined also if they are no list,
+ * which the client rejects.
  */
 export function documentsProblem(fields: Fields, format: DocumentsFormat): string | undefined {
   if (format.textField === undefined) return undefined;

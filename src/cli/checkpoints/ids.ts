@@ -76,7 +76,10 @@ export class IdTable {
     return this.first(hash) !== undefined;
   }
 
-  /** The first number added under a hash. Not a generator, which would make an object for each line of a file. */
+  /**
+   * The first number added under a hash. Callers ask for the others one by one: a generator of all would make an object
+   * for each line of a file.
+   */
   first({ high, low }: IdHash): number | undefined {
     const mask = this.#numbers.length - 1;
     for (let at = low & mask; ; at = (at + 1) & mask) {

@@ -56,8 +56,8 @@ export class Lease {
   }
 
   /**
-   * Records a fact in the .run file. `"copied"`: the file was copied, so that no earlier holder can write to it.
-   * `"torn"`: a partly written row is about to be copied to the .torn file and cut off.
+   * Records in the .run file what happens to the output. `"copied"`: a copy takes the output's place, so that no process
+   * that held the lease before can write to it. `"torn"`: a partly written last row is about to move to the .torn file.
    */
   note(what: "copied" | "torn"): void {
     if (what === "torn") this.#state.torn = true;
