@@ -159,7 +159,7 @@ for (const operation of once) {
     for (const info of refused) {
       const { type, nonRetryable, call } = await failureOf(within(operations[operation], info).result);
       assert.deepEqual([type, nonRetryable, call.executed], ["UNKNOWN", true, "unknown"]);
-      assert.match(call.message, /sends nothing.*look at/);
+      assert.match(call.message, /sends nothing.*check the/);
     }
     assert.equal(service.requests.length, 0);
     await within(operations[operation], { attempt: 2, heartbeatDetails: { attempt: 1, mayRetry: true } })
