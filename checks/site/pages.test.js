@@ -111,7 +111,7 @@ test("the first 60 words of the home page say what it is, for whom and why", asy
   const { page, close } = await site.open("");
   const words = (await page.locator("main").innerText()).split(/\s+/).slice(0, 60).join(" ");
   assert.match(words, /TypeScript client for an HTTP machine-learning service/);
-  assert.match(words, /for services, jobs and tests/);
+  assert.match(words, /for servers and batch programs/);
   assert.match(words, /its error says whether the operation may have run, and what to do now/);
   for (const figure of await page.locator(".reasons strong").allInnerTexts())
     assert.match(figure, /^[\d,.]+×?$/);

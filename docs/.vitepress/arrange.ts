@@ -5,7 +5,11 @@ type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
 // Headings whose parts are folded, by page.
 const folded: Readonly<Record<string, readonly string[]>> = {
-  "guide/beyond-one-machine": ["time-limits-and-cancellation", "on-a-schedule", "rank-many-queries"],
+  "guide/beyond-one-machine": [
+    "time-limits-and-cancellation",
+    "scale-a-deployment-on-a-schedule",
+    "rank-many-queries",
+  ],
   "guide/conformance": ["the-rules", "the-runner"],
   "guide/errors": ["log-an-error-as-json"],
   "guide/extensions": [

@@ -26,13 +26,13 @@ export const words: Readonly<Record<string, string>> = {
     "default headers custom headers headers of all requests header content invalid characters telemetry",
   "guide/configure#several-accounts":
     "multiple accounts account per request tenant multi-tenant organization",
-  "guide/configure#requests-per-second": "throttle requests per second over several processes limiter rps",
+  "guide/configure#limit-the-request-rate": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
   "guide/rerank": "relevance score ranking search rag top_n top k model",
   "guide/rerank#rank-many-items-in-batches": "batch batching chunks limit of documents",
   "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
-  "guide/upload#progress-deadline-checks": "progress bar percent onProgress checksum md5",
+  "guide/upload#progress-deadline-and-stored-bytes": "progress bar percent onProgress checksum md5",
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
   "guide/request": "get list poll custom endpoint other operations any path",

@@ -15,7 +15,7 @@ import { code, head, type Page, table } from "./markdown.js";
 const main: readonly (readonly [event: string, words: string])[] = [
   ["refused", "no connection was made"],
   ["name-not-found", "the host name is unknown"],
-  ["unavailable-named", "the service itself says `UNAVAILABLE`"],
+  ["unavailable-named", "the response body has the code `UNAVAILABLE`"],
   ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` (429) with a `Retry-After` of at most 60 s"],
   ["exhausted-named", "`RESOURCE_EXHAUSTED` (429) without `Retry-After`"],
   ["status-502-html", "502, 503 or 52x from a proxy, without a code"],
@@ -23,7 +23,7 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["attempt-timeout", "no response within `attemptTimeoutMs`"],
   ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
   ["status-500", "500 without a code"],
-  ["internal-named", "the service itself says `INTERNAL` or `UNKNOWN`"],
+  ["internal-named", "the response body has the code `INTERNAL` or `UNKNOWN`"],
   ["body-truncated", "a 200, and the connection is lost before the end of its body"],
   ["not-json-text", "a 200 that is not JSON"],
   ["incomplete-other", "a 200 whose JSON lacks a required field"],

@@ -31,7 +31,7 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "kinds of failure after which nobody can know whether a file was stored. The client does not retry an upload after any of them: [retries](/guide/retries.md).",
+      "tested failures leave it unknown whether a file was stored. The client does not retry the upload after any of them: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,

@@ -14,7 +14,7 @@ type Entry = readonly [words: string, events: readonly string[]];
 const lines: readonly (readonly Entry[])[] = [
   [
     ["no connection was made", ["refused", "connect-stalls"]],
-    ["the service itself says UNAVAILABLE", ["unavailable-named"]],
+    ["the response body has the code UNAVAILABLE", ["unavailable-named"]],
   ],
   [["RESOURCE_EXHAUSTED (429) with a Retry-After of at most 60 s", ["exhausted-named-retry-after"]]],
   [

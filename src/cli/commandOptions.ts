@@ -25,7 +25,7 @@ export function listed(names: readonly string[]): string {
 // The default of --timeout of a command that calls one operation, or any.
 function defaultTimeout(command: string): string {
   if (!Object.hasOwn(operationOfCommand, command))
-    return "that of the operation with an ID; 30 seconds with METHOD PATH";
+    return "with an ID, the default of that operation; with METHOD PATH, 30 seconds";
   const { timeoutMs, bytesPerSecond } = operations[operationOfCommand[command as CallingCommand]];
   const more = bytesPerSecond && `, and a second more for each ${bytesPerSecond / 1024} KiB of the file`;
   return `${timeoutMs / 1000} seconds${more ?? ""}`;
@@ -33,8 +33,9 @@ function defaultTimeout(command: string): string {
 
 const plans: Readonly<Record<string, string>> = {
   rerank:
-    "the method, URL and bytes of the requests, and the number of documents and of estimated tokens; with --bulk also how many requests are left to do",
-  upload: "the method, URL and bytes of the requests; with --checkpoint also which files are left to upload",
+    "the method, the URL and the size in bytes of the requests, and the number of documents and of estimated tokens; with --bulk also how many requests are left to do",
+  upload:
+    "the method, the URL and the size in bytes of the requests; with --checkpoint also which files are left to upload",
 };
 
 export function addServiceOptions(command: Command): Command {
@@ -48,7 +49,7 @@ export function addServiceOptions(command: Command): Command {
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--env-file <FILE>",
-      "A file with these variables, as `node --env-file` reads it. Variables that are already set win.",
+      "A file with these variables, as `node --env-file` reads it. Variables that are already set take precedence.",
     )
     .option(
       "--timeout <TIME>",
@@ -66,7 +67,7 @@ export function addServiceOptions(command: Command): Command {
     .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
     .option(
       "--dry-run",
-      `Send nothing, and print ${plans[command.name()] ?? "the method, URL and bytes of the request"}. Needs no API key.`,
+      `Send nothing, and print ${plans[command.name()] ?? "the method, the URL and the size in bytes of the request"}. Needs no API key.`,
     );
 }
 
@@ -112,7 +113,7 @@ export function addRequestOptions(command: Command): Command {
     )
     .option(
       "--param <NAME=VALUE>",
-      "A parameter of the operation: of its path, query or headers. May be given more than once, as for a list.",
+      "A parameter of the operation: of its path, query or headers. Repeat it for each parameter, and for each value of a list.",
       collectValues,
     )
     .option(
@@ -193,12 +194,12 @@ function addFields(command: Command): Command {
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option(
       "--id <line>",
-      "The only value is the word line: --id line uses the line number, from 1, as the id.",
+      "--id line: use the line number, counted from 1, as the id. No other value is allowed.",
     )
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option(
       "--documents-field <NAMES>",
-      "The field that holds the documents, or several whose documents are one list, such as pos,neg. Default: documents.",
+      "The field that holds the documents, or several fields, such as pos,neg: their documents are joined into one list. Default: documents.",
     )
     .option("--text-field <NAME>", "If documents are objects: the field that holds their text.")
     .option(
@@ -215,7 +216,7 @@ function addLimits(command: Command): Command {
   return command
     .option(
       "--rate <N/UNIT>",
-      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use some 95 % of the service's rate. Default: no limit.",
+      "Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use about 95 % of the service's rate limit. Default: no limit.",
       perMinute,
     )
     .option(
@@ -235,12 +236,12 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--total-timeout <TIME>",
-      "The time for the whole run, from when the input file has been checked; --timeout is for each request. Default: no limit.",
+      "The time limit of the whole run. It starts after the input file was checked. --timeout is for each request. Default: no limit.",
       secondsOf("--total-timeout"),
     )
     .option(
       "--max-hold <TIME>",
-      "Maximum Retry-After for which the run pauses; a longer one ends the run, and the same command continues it later. 0 never pauses, none has no limit. Default: 60.",
+      "Maximum Retry-After for which the run pauses; a longer one ends the run, and the same command continues it later. 0: never pause. The word none: no limit. Default: 60 seconds.",
       (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold")(value)),
     );
 }

@@ -10,8 +10,10 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["https_proxy, http_proxy, all_proxy", "The proxy: --proxy."],
   ["no_proxy", "Hosts that are reached without a proxy: --noproxy."],
   ["NODE_EXTRA_CA_CERTS", "A file with the certificates of a custom CA. Not read from --env-file."],
-  ["NO_COLOR, FORCE_COLOR", "No colours (--no-color); colours also into a pipe."],
-  ["CI, TERM=dumb", "Progress is written in lines, not drawn, and nothing is asked."],
+  ["NO_COLOR", "No colours: --no-color."],
+  ["FORCE_COLOR", "Colours also if the output is not a terminal."],
+  ["CI", "Progress is printed as plain lines; there are no confirmation prompts."],
+  ["TERM=dumb", "Progress is printed as plain lines, without colours."],
 ];
 
 /** Whether a variable such as CI is set, to any value but `0` and `false`. */

@@ -60,7 +60,8 @@ export function exitCodeRows(
   });
   const fault =
     "a local failure, such as a full disk or a file that changed; conformance: a test case failed";
-  const usage = "nothing was sent: an argument is invalid, a file is missing, or was not written by tunerank";
+  const usage =
+    "nothing was sent: an argument is invalid, an input file is missing, or an output file is not tunerank's";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

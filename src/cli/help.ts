@@ -80,7 +80,7 @@ tunerank request --list
 tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}'
 # send JSON to this path, or to any other
 tunerank request POST /inference/v1/rerank --body '{"query": "refund", "documents": ["Refunds take a week."]}'
-# then: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
+# start it; then, in another terminal: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
 tunerank mock --port 4010
 # respond to the next two reranks with 503
 tunerank mock --fail rerank:503x2

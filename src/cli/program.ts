@@ -125,7 +125,7 @@ function addCheck(program: Command): Command {
     .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
     .option(
       "--strict",
-      "Make warnings errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that are missing in a few rows.",
+      "Treat warnings as errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that are missing in a few rows.",
     );
 }
 
@@ -157,9 +157,9 @@ function addRequest(program: Command): Command {
     .usage("[options] ID | METHOD PATH")
     .argument(
       "[ID]",
-      "An operation of the OpenAPI document (--list shows all, ID --help one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
+      "An operation of the OpenAPI document (`request --list` shows all; `request ID --help` shows one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
     )
-    .argument("[PATH]", "The path below the service's address, from its first slash on, not encoded.");
+    .argument("[PATH]", "The path after the base URL. It begins with a slash, and is not percent-encoded.");
   return addRequestOptions(command);
 }
 
@@ -182,7 +182,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--fail <SCRIPT>",
-      "Failures for the next requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED, or of any operation by its id. May be given more than once.",
+      "Make the next requests fail: OPERATION:FAILURE, with xN for N requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED. OPERATION is rerank, upload, scale, resume or an operation's id. May be given more than once.",
       collectValues,
     )
     .option(
@@ -196,7 +196,7 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Runs the conformance test cases against your client: counts its requests, measures its waits, and prints the differences of each test case. The client asks for a test case with GET /next and reports to POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.",
+      "Runs the conformance test cases against your client: counts its requests, measures its waits, and prints how the result of each failed test case differs from the expected one. The client asks for a test case with GET /next and reports to POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.",
     )
     .option(
       "--port <N>",
@@ -220,7 +220,10 @@ function addConformance(program: Command): Command {
       "How long to wait for the client before the run ends. Default: 120 seconds.",
       secondsOf("--timeout"),
     )
-    .option("--badge <FILE>", "Write an SVG picture with the revision and the counts.")
+    .option(
+      "--badge <FILE>",
+      "Write a badge (SVG) with the revision of the OpenAPI document and the numbers of passed, failed and skipped test cases.",
+    )
     .option("--junit <FILE>", "Write the results as JUnit XML, which CI systems read.");
 }
 

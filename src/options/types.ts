@@ -61,8 +61,8 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent, whatever its operation is: `true` retries it as a rerank is retried, `false` as
-   * the resumption of a job, only where the operation cannot have run or the service asks for a retry.
+   * Whether this call is idempotent, whatever its operation is: with `true` it is retried like a rerank, with
+   * `false` like resume, that is only if the operation cannot have run or if the service asks for a retry.
    */
   idempotent?: boolean | undefined;
   /**
@@ -244,7 +244,7 @@ export interface LoggerLike {
 export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;
-  /** The API key, sent as `Authorization: Bearer` (the contract's security scheme). @default TUNERANK_API_KEY */
+  /** The API key, sent as `Authorization: Bearer` (the security scheme of the OpenAPI document). @default TUNERANK_API_KEY */
   apiKey?: ApiKey | undefined;
   /** The account whose resources the calls use; rerank needs none. @default TUNERANK_ACCOUNT_ID */
   accountId?: string | undefined;

@@ -215,7 +215,7 @@ describe("an exit code", () => {
     const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
     for (const meaning of [
       "a local failure, such as a full disk",
-      "nothing was sent: an argument is invalid, a file is missing, or was not written by tunerank",
+      "nothing was sent: an argument is invalid, an input file is missing, or an output file is not tunerank's",
       "the service rejected the request, or a bulk run had invalid lines",
     ]) {
       expect(help).toContain(meaning);
