@@ -159,7 +159,9 @@ test("a client that stops answering ends the run, and its row is named", async (
   await next(url);
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`The client has said nothing for 2 s; no outcome was posted of ${success}.`);
+  expect(stderr).toContain(
+    `No request from the client for 2 s, so the run ended; no outcome was posted of ${success}.`,
+  );
   expect((await report()).rows).toEqual([
     { id: success, result: "failed", differences: ["no outcome was posted"], notes: [] },
   ]);
@@ -175,7 +177,7 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
       `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
     ],
     [["--port", "70000"], "--port must be 0 to 65535."],
-    [["--only", "no-such-row"], "--only matches no row: --list prints their names."],
+    [["--only", "no-such-row"], "--only matches no test case: --list prints their names."],
     [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
   ];
   for (const [args, message] of wrong) {
@@ -242,7 +244,10 @@ test("a cut run counts the rows that were never served, and its badge is never g
   const [, said] = await post(url, { id, value: await answer.json(), attempts: 1 });
   expect(said.result).toBe("passed");
   const { exitCode, stderr } = await outcome;
-  expect([exitCode, stderr.includes("asks for no row")]).toEqual([1, true]);
+  expect([exitCode, stderr.includes("No request from the client for 2 s, so the run ended.")]).toEqual([
+    1,
+    true,
+  ]);
   const found = await report();
   expect(found).toMatchObject({ passed: 1, failed: 0, skipped: 0, neverServed: 3 });
   expect(found.rows.map(({ result }) => result)).toEqual(["passed", ...Array(3).fill("never served")]);

@@ -97,8 +97,7 @@ describe("the shards", () => {
   });
 
   test("a shard's errors file is its own, too", async () => {
-    await writeRequests(input, 1);
-    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
+    await writeFile(input, `${JSON.stringify({ id: "r0", query: "q", documents: [] })}\n`);
     const shard = shardOf("r0", 2);
     const errors = ["--errors", outputOf("errors")];
     expect((await run("one", "--shard", `${shard}/2`, ...errors)).exitCode).toBe(5);

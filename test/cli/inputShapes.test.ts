@@ -105,10 +105,8 @@ describe("documents in several fields", () => {
   ])("with %s are invalid", async (_, fields, message) => {
     await write({ id: 1, query: "q", ...fields });
     const { exitCode, stderr } = await bulk(field, "pos,neg");
-    expect([exitCode, stderr]).toEqual([
-      2,
-      expect.stringContaining(`The only request is invalid: ${message} Line 1 has id, query`),
-    ]);
+    expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`Line 1: [INVALID_ARGUMENT] ${message}`)]);
+    expect(stderr).toContain(`The only request is invalid: ${message} Line 1 has id, query`);
     expect(server.connections).toBe(0);
   });
 

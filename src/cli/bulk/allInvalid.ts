@@ -1,5 +1,5 @@
-// If all requests of a bulk run, or the first 20, are invalid in the same way, an option is probably wrong: the run
-// stops before anything is sent.
+// If all requests of a bulk run are invalid in the same way, an option is probably wrong. The run says so, and stops after
+// the first 20, before anything is sent.
 import { validate } from "../../engine.js";
 import { requests } from "../../generated/contract.js";
 import { isStatusError, type RerankRequest } from "../../index.js";
@@ -14,12 +14,12 @@ const mostNames = 12;
 
 /**
  * Yields all requests unchanged.
- * @param isWhole Whether they are all of the input: no earlier run has finished any
- * @throws UsageError before the first one, if the first 20, or all of the input, are invalid in the same way
+ * @param tell Is told, before the first one, if they are fewer than 20 and all invalid in the same way
+ * @throws UsageError before the first one, if the first 20 are invalid in the same way
  */
 export async function* startingWell(
   all: AsyncIterable<RequestToSend>,
-  isWhole: boolean,
+  tell: (text: string) => void,
 ): AsyncGenerator<RequestToSend> {
   let held: RequestToSend[] | undefined = [];
   let fault: string | undefined;
@@ -32,7 +32,7 @@ export async function* startingWell(
     held.push(request);
     if (found !== undefined && found === (fault ?? found)) {
       if (held.length === judged)
-        throw refusalOf(found, held[0] as RequestToSend, `The first ${judged} requests are all`);
+        throw new UsageError(textOf(found, held[0] as RequestToSend, `The first ${judged} requests are all`));
       fault = found;
       continue;
     }
@@ -42,7 +42,7 @@ export async function* startingWell(
   if (held === undefined) return;
   const [first] = held;
   const which = held.length === 1 ? "The only request is" : `All ${held.length} requests are`;
-  if (isWhole && first !== undefined && fault !== undefined) throw refusalOf(fault, first, which);
+  if (first !== undefined && fault !== undefined) tell(textOf(fault, first, which));
   yield* held;
 }
 
@@ -57,13 +57,11 @@ export function faultOf({ body }: BulkRequest): string | undefined {
   }
 }
 
-function refusalOf(fault: string, { id: { line, fields, body } }: RequestToSend, which: string): UsageError {
+function textOf(fault: string, { id: { line, fields, body } }: RequestToSend, which: string): string {
   const names = Object.keys(fields);
   const more = names.length > mostNames ? " and others" : "";
   const shown = names.slice(0, mostNames).map(named).join(", ");
-  return new UsageError(
-    `${which} invalid: ${fault} Line ${line} has ${shown}${more}${adviceFor(fault, fields, body)}. Nothing was sent.`,
-  );
+  return `${which} invalid: ${fault} Line ${line} has ${shown}${more}${adviceFor(fault, fields, body)}. Nothing was sent.`;
 }
 
 // If exactly one field of the line could hold the query or the documents, the advice names that field.

@@ -63,7 +63,7 @@ export class Report {
     if (this.#terminal.quiet) return;
     const option = `--${field.replace("_", "-")}`;
     const its = typeof lines === "number" && lines !== 1 ? "their" : "its";
-    this.#tell(
+    this.tell(
       `${linesHave(lines)} ${its} own ${field}, which is used instead of ${option}; --ignore-fields ${field} uses ${option} for all.`,
     );
   }
@@ -74,7 +74,7 @@ export class Report {
    */
   nearlySent(name: string, lines: number | { readonly first: number }): void {
     if (this.#terminal.quiet) return;
-    this.#tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
+    this.tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
   /** Reports an invalid request: as `row` with --json, else as text. */
@@ -96,7 +96,7 @@ export class Report {
     const count = this.counts.paidBefore;
     const were = count === 1 ? "request was" : "requests were";
     if (count > 0)
-      this.#tell(
+      this.tell(
         `${count} ${were} paid for without a result by an earlier run. --resend-paid sends ${count === 1 ? "it" : "them"} again.`,
       );
   }
@@ -104,7 +104,7 @@ export class Report {
   /** Records how long the service asks to wait, and prints once if this machine can open no more files and sockets. */
   attempted({ holdMs = 0, cause }: Pick<RerankAllAttempt<unknown>, "holdMs" | "cause">): void {
     const code = outOfFiles(cause);
-    if (code !== undefined && !this.#isLimited) this.#tell(fewerAtOnce[code]);
+    if (code !== undefined && !this.#isLimited) this.tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
     // A pause after a time without one is shown at once: nothing else may happen for an hour.
@@ -135,7 +135,8 @@ export class Report {
     if (this.#isDrawn) this.#terminal.redraw("");
   }
 
-  #tell(note: string): void {
+  /** Shows a note, on a line of its own. */
+  tell(note: string): void {
     this.end();
     this.#terminal.tell({ note }, note);
   }

@@ -210,9 +210,9 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
   const { output, errors } = run.files;
   const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
   try {
-    // An earlier run that ended requests read them with the same options.
-    const isWhole = (run.found?.done.size ?? 0) === 0;
-    yield* startingWell(requestsUntil(changed, run), isWhole);
+    // If an earlier run ended requests, it read them with the same options: nothing is said of these.
+    const isFirst = (run.found?.done.size ?? 0) === 0;
+    yield* startingWell(requestsUntil(changed, run), (text) => isFirst && run.report.tell(text));
   } catch (error) {
     if (!changed.aborted) throw error;
   }
