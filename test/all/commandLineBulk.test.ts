@@ -346,7 +346,10 @@ test("--bulk needs an output of its own, and its options need --bulk", async () 
   expect(refusals.map(({ exitCode, stderr }) => [exitCode, stderr.split("\n")[0]])).toEqual([
     [2, "tunerank: --bulk needs --output FILE, from which a run can continue."],
     [2, "tunerank: --bulk, --output and --errors must be different files."],
-    [2, `tunerank: --bulk "${input}.no" cannot be read: ENOENT: no such file or directory. Nothing was sent.`],
+    [
+      2,
+      `tunerank: --bulk "${input}.no" cannot be read: ENOENT: no such file or directory. Nothing was sent.`,
+    ],
     [2, "tunerank: --output has no effect without --bulk."],
     [2, "tunerank: --total-timeout has no effect without --bulk."],
     [2, "tunerank: Required option '--query <TEXT>' not specified."],
