@@ -75,8 +75,8 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
  * Creates a client. Options take precedence over the environment variables TUNERANK_BASE_URL, TUNERANK_API_KEY,
- * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. The variables are read at the first call; that call rejects if a
- * required value is missing. Creating a client sends nothing.
+ * TUNERANK_ACCOUNT_ID and TUNERANK_RERANK_MODEL. The variables are read at the first call, which rejects if a
+ * required value is missing.
  *
  * @param options The address, API key and account of the service, and the defaults for every call.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for an option that cannot be used.

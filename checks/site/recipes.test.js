@@ -27,7 +27,7 @@ const wishes = [
     "why was my upload not retried, and what now",
     ["Why was my upload not retried?"],
     "Why was my upload",
-    "Check the dataset through",
+    "check the dataset in the service",
   ],
   ["scale to zero at night", ["scale to zero at night"], "Scale to zero", "/srv/scale/scale.sh 0"],
   ["watch a resumed job", ["watch a resumed job"], "Watch a job", "read the job once a minute"],
@@ -42,7 +42,7 @@ const wishes = [
   ["test without a network", ["test without a network"], "Test with Jest or Vitest", "fetch: service.fetch"],
   ["browsers", ["call from a browser"], "Call from a browser", "access-control-allow-origin"],
   ["what changed", ["know what changed"], "Changelog", "Unreleased"],
-  ["an assistant", ["let an assistant write it"], "Use a coding assistant", "dist/llms.txt"],
+  ["an assistant", ["use an AI coding assistant"], "Use a coding assistant", "dist/llms.txt"],
   ["a proxy", ["go through a proxy"], "Proxies", 'proxy: "env"'],
 ];
 

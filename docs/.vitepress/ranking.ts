@@ -55,7 +55,9 @@ const asked: SearchOptions = {
 // A guide or a recipe answers, those of the operations above all; lists of everything come last.
 function weight(page: string): number {
   if (/\/guide\/(rerank|upload|scale|resume)\./.test(page)) return 1.5;
-  if (/\/guide\/(changelog|conformance|decision-table|error-bodies|extensions|unstated)/.test(page))
+  if (
+    /\/guide\/(benchmarks|changelog|conformance|decision-table|error-bodies|extensions|unstated)/.test(page)
+  )
     return 0.7;
   if (/\/(guide|recipes)\//.test(page)) return 1.2;
   if (/\/codes\/\w/.test(page)) return 0.9;

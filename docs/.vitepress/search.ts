@@ -26,7 +26,7 @@ export const words: Readonly<Record<string, string>> = {
     "default headers custom headers headers of all requests header content invalid characters telemetry",
   "guide/configure#several-accounts":
     "multiple accounts account per request tenant multi-tenant organization",
-  "guide/configure#limit-the-request-rate": "throttle requests per second over several processes limiter rps",
+  "guide/configure#throttle-requests": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
   "guide/rerank": "relevance score ranking search rag top_n top k model",

@@ -154,7 +154,7 @@ export interface Attempt {
 export interface StatusErrorDetails {
   /** One of the 16 failure codes. */
   readonly code: StatusCode;
-  /** Whether the operation ran; `"no"` if nothing was sent, or if the request was rejected. */
+  /** Whether the operation ran. */
   readonly executed: Executed;
   /** Where the code comes from. */
   readonly codeSource: CodeSource;
@@ -162,13 +162,13 @@ export interface StatusErrorDetails {
   readonly inferred?: boolean | undefined;
   /** The response's HTTP status, when there was one. */
   readonly httpStatus?: number | undefined;
-  /** The id of the operation in the contract. */
+  /** The operation's id. */
   readonly operation?: OperationName | undefined;
-  /** The HTTP method of the request. */
+  /** The HTTP method. */
   readonly method?: string | undefined;
-  /** The path of the request, with its ids. */
+  /** The path, with its ids. */
   readonly path?: string | undefined;
-  /** The host of the request, with its port. */
+  /** The host, with its port. */
   readonly host?: string | undefined;
   /** Why `executed` has its value. @default derived from `executed` and `httpStatus` */
   readonly executedBecause?: ExecutedBecause | undefined;
@@ -176,13 +176,13 @@ export interface StatusErrorDetails {
   readonly notRetried?: NotRetried | undefined;
   /** The response's `x-request-id`, else `request-id`. */
   readonly requestId?: string | undefined;
-  /** The response's headers, names in lower case, or a function that is called for them when they are read. */
+  /** The response's headers, or a function that returns them when they are read. */
   readonly headers?: ResponseHeaders | (() => ResponseHeaders | undefined) | undefined;
   /** How long the service asked to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** The error body: parsed when it is JSON, else its text. */
+  /** The error body. */
   readonly body?: unknown;
-  /** The index, from 0, of the item of `rerank.items` that cannot be sent. */
+  /** The index of the item of `rerank.items` that cannot be sent. */
   readonly item?: number | undefined;
   /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;
@@ -192,6 +192,6 @@ export interface StatusErrorDetails {
   readonly reason?: string | undefined;
   /** Every HTTP request of the call. @default none */
   readonly attempts?: readonly Attempt[] | undefined;
-  /** The error that caused this one: the network's, or the reason of the caller's abort. */
+  /** The error that caused this one. */
   readonly cause?: unknown;
 }

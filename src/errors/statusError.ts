@@ -94,7 +94,7 @@ export class StatusError extends Error {
    * Creates an error for your tests and wrappers; calls create their errors themselves.
    *
    * @param message What happened. The code is added before it, and the hint after it.
-   * @param details The error's code, whether the operation ran, and what else is known.
+   * @param details What is known of the failure.
    */
   constructor(message: string, details: StatusErrorDetails) {
     // Own properties only: a polluted Object.prototype must not add details.

@@ -41,14 +41,12 @@ export interface ReadableStreamLike {
  * A file that can be uploaded.
  *
  * - A path or `file:` URL (Node, Bun, Deno), read from disk while it is sent. If its size or modification time changes
- *   between the start of the call and the last bytes, the request is aborted before its end and the call rejects with
- *   `FAILED_PRECONDITION`. A write is not detected if it comes within one tick of the file system's clock, or if the
- *   old time is set again afterwards. A file replaced by a rename is sent whole, as it was when the call opened it.
- * - A Blob, a File, or bytes. If the buffer of the bytes was transferred, the call rejects with `FAILED_PRECONDITION`;
- *   nothing is sent.
+ *   during the call, the request is aborted before its end and the call rejects with `FAILED_PRECONDITION`. A file
+ *   replaced by a rename is sent whole, as it was when the call opened it.
+ * - A Blob, a File, or bytes whose buffer was not transferred.
  * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs the option `name` and at
  *   least one byte. A stream is single use, unless it makes a new iterator each time. If it was read, ended, destroyed,
- *   cancelled or locked before, the call rejects with `FAILED_PRECONDITION`; nothing is sent.
+ *   cancelled or locked before, the call rejects in the same way.
  *
  * To upload an empty file, pass the path of an empty file, or an empty Blob or Uint8Array.
  */

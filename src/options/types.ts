@@ -61,8 +61,8 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent, whatever its operation is: with `true` it is retried like a rerank, with
-   * `false` like resume, that is only if the operation cannot have run or if the service asks for a retry.
+   * Whether this call is idempotent, whatever its operation is: with `true` it is retried like rerank, with `false` like
+   * resume, only if it cannot have run or if the service asks for a retry.
    */
   idempotent?: boolean | undefined;
   /**
@@ -199,7 +199,7 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
   readonly request?: string;
   /** The body of the response, with the API key redacted. Only with the option `logBodies`. */
   readonly response?: string;
-  /** Further fields, which depend on the operation: the ids, numbers, list lengths and names in its request. */
+  /** The fields of the operation. */
   readonly [field: string]: unknown;
 }
 
@@ -263,9 +263,8 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   maxConnections?: number | undefined;
   /**
-   * Milliseconds that an idle socket stays open for another call. The real time is up to 25 % longer, or shorter if the
-   * server announces a shorter one (`Keep-Alive: timeout=...`). 0 closes it at once. Resumes and uploads always use a
-   * new connection. Node only.
+   * Milliseconds that an idle socket stays open for another call. It may be up to 25 % longer, or less if the server
+   * announces less. 0 closes the socket at once. Resumes and uploads always use a new connection. Node only.
    * @default 4,000
    */
   keepAliveMs?: number | undefined;
@@ -276,16 +275,15 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   agent?: object | undefined;
   /**
    * A dispatcher of the package undici, 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with
-   * interceptors. The dispatcher decides about connections, proxies, HTTP/2, the time to connect and its own retries.
-   * You have to close it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
+   * interceptors. It decides about connections, proxies, HTTP/2, the time to connect and its own retries, and you
+   * close it. Not together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and
    * `maxConnections`. Node only.
    */
   dispatcher?: DispatcherLike | undefined;
   /**
-   * The URL of an http or https proxy, with its user name and password. `"env"` reads the variables `https_proxy`,
-   * `all_proxy` and `no_proxy`, in lower or upper case, and `http_proxy`, in lower case only, as curl does. Every
-   * connection is a tunnel (CONNECT). The default port is 1080, or 443 for https. This machine is never reached through
-   * it. Node only.
+   * The URL of an http or https proxy, with its user name and password. `"env"` reads `https_proxy`, `all_proxy` and
+   * `no_proxy`, in lower or upper case, and `http_proxy`, in lower case only, as curl does. Every connection is a tunnel
+   * (CONNECT). The default port is 1080, or 443 for https. This machine is never reached through it. Node only.
    * @default no proxy
    */
   proxy?: string | undefined;
@@ -296,8 +294,8 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   logger?: LoggerLike | LogFunction | undefined;
   /**
    * Which attempts are logged: those that end a call in failure (`error`), all that failed (`warn`), or all (`info`;
-   * `debug` adds the host and the network's error). A line has the operation, the path, the attempt's number, status,
-   * code, request id, milliseconds, and the wait before a retry. It never has a key.
+   * `debug` adds the host and the network's error). A line has operation, path, attempt, status, code, request id,
+   * milliseconds and the wait before a retry, never a key.
    * @default TUNERANK_LOG; else `info` if there is a logger, and `off` if there is none
    */
   logLevel?: LogLevel | undefined;
@@ -307,9 +305,8 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   userAgent?: string | undefined;
   /**
    * The function that sends requests, such as the platform's `fetch`. Without a response from it, a call fails with
-   * `INTERNAL` and is not retried. With most functions an upload can succeed although the server responded before it
-   * had the whole file: use `verifyBytes`. The functions of Node, undici and Bun show it. node-fetch cannot upload a
-   * path.
+   * `INTERNAL` and is not retried. With functions other than those of Node, undici and Bun, an upload can succeed
+   * although the server responded before it had the whole file: use `verifyBytes`. node-fetch cannot upload a path.
    */
   fetch?: FetchLike | undefined;
   /** Allow plain http to another machine; only for a network that is itself trusted. @default false */

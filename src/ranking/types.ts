@@ -88,8 +88,8 @@ export interface RerankItemsOptions<T>
   extends CallOptions,
     Omit<RerankRequest, "query" | "documents" | "top_n" | "return_documents"> {
   /**
-   * Returns the text by which the service ranks an item. Called once for each item before anything is sent; with
-   * several batches, a second time for an item of a later batch, when that batch is sent.
+   * Returns the text by which the service ranks an item. Called for each item before anything is sent, and for
+   * items after the first batch again when their batch is sent.
    */
   text: (item: T, index: number) => string;
   /**
@@ -104,8 +104,7 @@ export interface RerankItemsOptions<T>
   topN?: number | undefined;
   /**
    * The maximum number of documents in one request: at least 1. Scores from several requests may be compared only if
-   * your model scores each document by itself, whatever else is in its request. The service documents this for no
-   * model. With several requests, transient failures of each are retried until its deadline, unless `maxRetries` is
+   * your model scores each document by itself, which the service documents for no model. With several requests, transient failures of each are retried until its deadline, unless `maxRetries` is
    * set. @default all items in one request
    */
   batchSize?: number | undefined;
@@ -154,7 +153,7 @@ export interface RerankItems {
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `INTERNAL` with `executed: "yes"` for a response that cannot be matched with the items. `executed` and `attempts`
    * cover all batches. If the service's message names a document of the batch, `documents[1]`, the error's message
-   * names the item, `items[31]`; else it names the batch. `body` is the body of the response, unchanged. Once a request
+   * names the item, `items[31]`; else it names the batch. `body` is the response's. Once a request
    * was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
    * @example
    * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });

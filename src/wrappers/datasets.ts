@@ -22,9 +22,9 @@ export interface Datasets extends DatasetsOperations {
    * @throws StatusError with any code of the service, and with these:
    *
    * - `INVALID_ARGUMENT` or `OUT_OF_RANGE`: an argument is invalid. Nothing was sent.
-   * - `FAILED_PRECONDITION`: the source was already read, ended, destroyed, locked or transferred. Nothing was sent.
-   * - `FAILED_PRECONDITION`: the file changed, or the stream failed, ended without a byte or differs from its `size`.
-   *   The request was aborted before its end, so that nothing is stored.
+   * - `FAILED_PRECONDITION`: the source was already read, ended, destroyed, locked or transferred, and nothing was sent;
+   *   or it changed, failed, ended without a byte or differs from its `size`, and the request was aborted before its end,
+   *   so that nothing is stored.
    * - `INTERNAL` with `executed: "yes"`: the response has no `id`. The file may be stored.
    * @example await client.datasets.upload("reviews", "train.jsonl");
    */
