@@ -37,7 +37,7 @@ const jitter = exchanges.flatMap(({ expected, operations }) =>
 /** What each point of the list says of the rows and the runner, by its first words. */
 const unseen: Readonly<Record<string, () => boolean>> = {
   "a wait that never reaches its limit": () => backoff.baseMs * 2 ** mostRetries < backoff.capMs,
-  "a first wait drawn from twice the range": () =>
+  "a first wait that may be up to twice the allowed maximum": () =>
     jitter.some(({ retry, maxMeanMs }) => retry === 1 && maxMeanMs > backoff.baseMs),
   "a default deadline that is a few seconds": () =>
     exchanges.some(({ name, operations }) =>
@@ -45,10 +45,10 @@ const unseen: Readonly<Record<string, () => boolean>> = {
         ({ expected }) => name === "default-deadline" && (expected?.tookMs?.max ?? 0) >= 35_000,
       ),
     ),
-  "a seed that programs share only if they start": () =>
+  "a random seed taken from the clock in seconds": () =>
     exchanges.some(({ needs }) => needs?.includes("two-programs")) && !/programStarts/.test(runner),
   "what a client logs or stores": () => !/^ {2}(log|logs|files): \[/m.test(runner),
-  "more than a second after an aborted call": () => /graceMs = 1000/.test(runner),
+  "what the client sends more than a second after a call was aborted": () => /graceMs = 1000/.test(runner),
   "a file of more than 17 MB": () =>
     files.every(({ large, bytes = 0 }) => large === true || bytes <= 17_000_003),
   "HTTP/2 and HTTP/3, IPv6": () => !/node:http2|::1/.test(runner),
