@@ -81,7 +81,10 @@ export function adviceFor(
   message: string,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
-  const ofStatus = adviceOfStatus[`${httpStatus} ${operation}`] ?? adviceOfStatus[`${httpStatus}`];
+  const key = [`${httpStatus} ${operation}`, `${httpStatus}`].find((each) =>
+    Object.hasOwn(adviceOfStatus, each),
+  );
+  const ofStatus = key && adviceOfStatus[key];
   const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
   const isRefused = code === "INVALID_ARGUMENT" && codeSource !== "client";
   const ofCode = isRefused

@@ -51,7 +51,8 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-const leastShare = 0.03;
+/** A smaller share of 429s costs less than a search for its reason, and no share is tested as nearer to 0 or 1. */
+export const leastShare = 0.03;
 
 // Keeps a share away from 0 and 1: by chance, a round may have all attempts rejected, or none.
 function possible(share: number): number {

@@ -14,7 +14,7 @@
 // lower    | below the base            | higher, if 429s ignore the limit; else steady, or settling at what was accepted
 // higher   | twice the base            | higher again, if 429s ignore the limit; else settling or steady at the base
 import type { AttemptTimes } from "./retry.js";
-import { Round } from "./round.js";
+import { leastShare, Round } from "./round.js";
 import { gapAfterSlow, Steps } from "./steps.js";
 
 // Nearly every service accepts this many at once, and the trial is cheap if one does not.
@@ -35,8 +35,6 @@ const leastGain = 0.2;
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// A smaller share of 429s costs less than a search for its reason.
-const leastShare = 0.03;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
 // The weight of one round of responses in the smoothed response time and the smoothed share of 429s.

@@ -187,15 +187,13 @@ function isBackslash(char: string | undefined): boolean {
  */
 export type Redact = (text: string, cut?: boolean) => string;
 
-// The last key that was redacted, and its forms: nearly all programs have one key.
-let known: { readonly key: string; readonly forms: readonly KeyForm[] } | undefined;
-
 /** Redacts one key. A key of fewer than 8 characters is removed only if it is a whole value. Linear time. */
 export function redactor(key: string): Redact {
   const isShort = key.length < leastCharacters;
+  let forms: readonly KeyForm[] | undefined;
   return (text, cut = false) => {
     if (key === "" || text === "") return text;
-    if (known?.key !== key) known = { key, forms: keyForms(key) };
+    forms ??= keyForms(key);
     const find = (form: KeyForm, source: Characters): readonly Span[] =>
       findForm(form, source, cut && !isShort)
         .filter((span) => !isShort || isWholeValue(span, source))
@@ -205,7 +203,7 @@ export function redactor(key: string): Redact {
     const asItIs = { text, chars: text, startOf: (index: number) => index };
     return replace(text, [
       ...find(plainForm(key), asItIs),
-      ...known.forms.flatMap((form) => find(form, unescaped)),
+      ...forms.flatMap((form) => find(form, unescaped)),
     ]);
   };
 }

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CallPromise, StatusError } from "../../src/index.js";
 import type { TestRequest, TestServer, TestService } from "../../src/testing/index.js";
-import { addOperations } from "../support/addedOperations.js";
+import { added, addOperations } from "../support/addedOperations.js";
 import { canaryKey } from "../support/canary.js";
 import { copyProject, launch, run, temporaryFolder } from "../support/project.js";
 
@@ -68,15 +68,7 @@ describe.each(ways)("operations that nobody wrote, in the mock server through %s
     expect(await evaluators.replace?.("grader", { displayName: "Grader" })).toEqual(grader);
     expect(await evaluators.delete?.("grader")).toBeUndefined();
     expect(await evaluators.start?.("grader")).toEqual(grader);
-    expect(service.requests.map(({ operation }) => operation)).toEqual([
-      "getDataset",
-      "downloadDataset",
-      "listEvaluators",
-      "createEvaluator",
-      "replaceEvaluator",
-      "deleteEvaluator",
-      "startEvaluator",
-    ]);
+    expect(service.requests.map(({ operation }) => operation)).toEqual(added);
     const answer = await evaluators.delete?.("grader").withResponse();
     expect(answer?.attempts.map(({ httpStatus }) => httpStatus)).toEqual([204]);
   });
