@@ -124,7 +124,7 @@ class Succeeded<T> implements Outcome<T> {
   }
 }
 
-// A reused connection that the server had closed is no sign of trouble: one such retry per call costs no retry budget.
+// That the server had closed a reused connection is no sign of trouble: the first retry for it costs no retry budget.
 function isFree<T>({ retriedFree }: RunningCall<T>, { reusedSocket }: Failure): boolean {
   return reusedSocket === true && !retriedFree;
 }

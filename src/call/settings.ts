@@ -99,7 +99,7 @@ export function checkAddress(value: unknown, what: string, allowInsecureHttp: bo
 /** Checks the id of an account. */
 export const checkAccountId: Check<string> = seen(checkId);
 
-/** Checks the name of the client's model, or undefined. */
+/** Checks the client's option `rerankModel`: the name of a model; undefined if none is set. */
 export const checkModel: Check<string | undefined> = seen(checkText);
 
 /** Checks that an API key can be sent in a header. */

@@ -186,7 +186,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   readonly response: Promise<TransportResponse>;
   /** The response, once its headers have arrived. */
   answer: Received | undefined;
-  /** The request; undefined once the exchange has ended, so that waiting for a connection keeps no body in memory. */
+  /** The request; undefined once the exchange has ended: one that an agent still queues then keeps no body in memory. */
   protected request: TransportRequest | undefined;
   /** The request's body while it is sent, if the transport sees how far sending got. */
   protected body: { readonly incomplete: boolean; close(): void } | undefined;

@@ -125,8 +125,8 @@ export class Deadline {
     const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = start + timeoutMs;
-    // Set for the first attempt, whose timeout is never after the deadline: most calls set the timer once. The duration
-    // is as given, not computed from the time: V8 would recompile all of Node's timers for a number with a fraction.
+    // The timer starts with the first attempt's timeout if that is shorter, so that most calls set it once. The duration
+    // is the caller's: one computed from the clock may have a fraction, for which V8 recompiles all of Node's timers.
     this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
     if (signal === undefined) return;
     if (signal.aborted) {

@@ -10,6 +10,8 @@ import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();
+const dispatcher = new Agent();
+afterAll(() => dispatcher.close());
 
 describe("an encoding that was asked for", () => {
   // Numbers the sockets, of which none is shared with another test.
@@ -35,6 +37,8 @@ describe("an encoding that was asked for", () => {
     ["br", (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
     ["identity", (text) => Buffer.from(text)],
   ];
+
+  const compressed = encodings.filter(([name]) => name === "gzip" || name === "deflate");
 
   describe.each(transports)("over $name", ({ options }) => {
     const rerank = () => connect(server.url, options).rerank({ query: "q", documents });
@@ -115,6 +119,31 @@ describe("an encoding that was asked for", () => {
     });
   });
 
+  describe.each([
+    { way: "node:http", options: {} },
+    { way: "a dispatcher", options: { dispatcher } },
+  ])("over $way", ({ options }) => {
+    test.each(compressed)(
+      "what arrived of an error body in %s is kept if the rest is lost",
+      async (encoding, encode) => {
+        const message = Array.from({ length: 200 }, (_, worker) => `worker ${worker ** 2} restarts`).join(
+          ", ",
+        );
+        const bytes = encode(JSON.stringify({ message }));
+        server.reply((_request, response) => {
+          response.writeHead(500, { "content-encoding": encoding, "content-length": bytes.length });
+          response.write(bytes.subarray(0, bytes.length - 100), () =>
+            setTimeout(() => response.destroy(), 100),
+          );
+          return undefined;
+        });
+        const error = await failureOf(() => connect(server.url, options).rerank({ query: "q", documents }));
+        expect(error).toMatchObject({ httpStatus: 500, executed: "unknown" });
+        expect(error.text).toContain("worker 0 restarts, worker 1 restarts");
+      },
+    );
+  });
+
   test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as const])(
     "over node:http an answer encoded with %s leaves its socket for the next call",
     async (encoding, encode) => {
@@ -170,8 +199,6 @@ describe("an encoding that was not", () => {
   }
 
   // Encodings that this client did not ask for.
-  const dispatcher = new Agent();
-  afterAll(() => dispatcher.close());
 
   describe.each([
     { name: "node:http", options: {} },

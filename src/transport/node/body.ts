@@ -163,7 +163,8 @@ export class DecodedResponse extends TransportResponse {
       this.#encoding = undefined;
       return;
     }
-    if (encodings.length === 1 && encodings[0] === "gzip") this.#zipped = [];
+    // Not an error response: of one that is cut short, what has arrived is read.
+    if (this.ok && encodings.length === 1 && encodings[0] === "gzip") this.#zipped = [];
     else this.#stream(encodings, exchange, first[0]);
   }
 
