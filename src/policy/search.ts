@@ -210,7 +210,8 @@ export class LimitSearch {
     }
     this.#usualMs += (ms - this.#usualMs) * (isSlow ? 1 : roundWeight);
     if (this.limit >= this.#most) this.#rest(gapAfterSlow);
-    else if (isFull && this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
+    else if (!isFull) this.#round = new Round(round.limit);
+    else if (this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
   }
 
   #goOn(isFull: boolean): void {

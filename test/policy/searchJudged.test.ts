@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import type { Service } from "../../bench/refusals/services.js";
 import { ours, problemsOf } from "../../bench/refusals/simulation/judge.js";
 import { type Compared, compare, simulated } from "../../bench/refusals/simulation/measure.js";
+import { Limiter } from "../../src/policy/limiter.js";
+import { LimitSearch } from "../../src/policy/search.js";
 
 const seeds = 20;
 const sample =
@@ -24,4 +26,22 @@ test("a scheme that takes each 429 for too much would be found", () => {
     expect.stringContaining("times the oracle's time"),
     expect.stringContaining("times the time of a fixed 16"),
   ]);
+});
+
+test("a response costs the same late in a run whose source holds it up", () => {
+  const limiter = new Limiter(new LimitSearch(256));
+  let now = 0;
+  const timed = (responses: number): number => {
+    const start = performance.now();
+    for (let count = 0; count < responses; count++) {
+      const epoch = limiter.begin();
+      limiter.answered({ epoch, began: now, ended: now + 200 + (count % 7) });
+      now += 1_000;
+    }
+    return performance.now() - start;
+  };
+  timed(2_000);
+  const early = timed(2_000);
+  timed(16_000);
+  expect(timed(2_000)).toBeLessThan(5 * early + 20);
 });
