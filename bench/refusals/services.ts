@@ -31,7 +31,7 @@ const never: Service["open"] = () => () => undefined;
 
 export const services: readonly Service[] = [
   {
-    name: "20 a second, 429 without a time",
+    name: "20 a second, 429 without Retry-After",
     perSecond: 20,
     answerMs: 200,
     open: () => perSecond(20),
@@ -60,7 +60,7 @@ export const services: readonly Service[] = [
     },
   },
   {
-    name: "one row of 1,000 that is always refused",
+    name: "one row of 1,000 that is always rejected",
     answerMs: 200,
     poison: 1,
     open:

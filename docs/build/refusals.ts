@@ -57,12 +57,8 @@ export async function refusalsPart(): Promise<Page> {
 }
 
 // The data keep the names that bench/refusals/settings.ts gave them.
-const serviceOf = ({ service, declared }: Cell): string => {
-  const named = service
-    .replace("without a time", "without Retry-After")
-    .replace("always refused", "always rejected");
-  return declared === undefined ? named : `${named}; with a rate of ${declared} a second`;
-};
+const serviceOf = ({ service, declared }: Cell): string =>
+  declared === undefined ? service : `${service}; with a rate of ${declared} a second`;
 
 // What is not as it has to be stands out.
 function briefly(cell: Cell, rows: number): string {

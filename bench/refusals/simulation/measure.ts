@@ -32,6 +32,8 @@ export const simulated: readonly Service[] = [...services, ...changingServices].
 );
 
 const rows = 1000;
+// The search was tuned with lower seeds: it is judged by runs that nobody looked at.
+const firstSeed = 1001;
 
 /** The runs of all schemes with one service. @param names Which schemes */
 export function compare(
@@ -39,7 +41,7 @@ export function compare(
   seeds: number,
   names: readonly string[] = Object.keys(schemes),
 ): readonly Compared[] {
-  const numbers = Array.from({ length: seeds }, (_, seed) => seed + 1);
+  const numbers = Array.from({ length: seeds }, (_, seed) => firstSeed + seed);
   const oracle = numbers.map((seed) => simulate(service, oracleOf(service, seed), seed, rows));
   const runsOf = (scheme: string): readonly Figures[] => {
     const limiterOf = schemes[scheme];

@@ -58,7 +58,7 @@ function print(service: Service, compared: readonly Compared[]): void {
 }
 
 // Short ones, whose runs differ little from each other.
-const onSockets = ["10 at once", "200 at once", "one row of 1,000 that is always refused"];
+const onSockets = ["10 at once", "200 at once", "one row of 1,000 that is always rejected"];
 // Sockets may be slower by 5 %, or by what compiling the code takes at the start. They may be faster where requests are
 // rejected: a rejected one occupies the simulated service for 1 ms to 3, and a real one for less.
 const mostSlower = 0.05;
