@@ -32,9 +32,13 @@ export const calls = {
     rounds: 3,
     load: quickLoad,
   }),
-  timeOnOneCore: scenario("Time per small rerank call, 64 at once: one process, its core busy", "time", {
-    concurrency: 64,
-  }),
+  timeOnOneCore: scenario(
+    "Time per small rerank call, 64 at once: one process that uses its core fully",
+    "time",
+    {
+      concurrency: 64,
+    },
+  ),
   bulkCpu: bulk("CPU", "cpu"),
   bulkTime: bulk("time", "time"),
   bulkLongTime: scenario("Bulk: time per small request of 50,000, concurrency 16", "time", {
@@ -45,7 +49,7 @@ export const calls = {
 };
 
 function bulk(what, figure) {
-  const title = `Bulk: ${what} per small request, concurrency 16 (p-limit over the peers)`;
+  const title = `Bulk: ${what} per small request, concurrency 16 (other clients: with p-limit)`;
   return scenario(title, figure, { clients: bulkClients, child: "bulk" });
 }
 

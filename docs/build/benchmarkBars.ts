@@ -6,7 +6,7 @@ import type { Page } from "./markdown.js";
 const charts: Readonly<Record<string, { readonly caption: string; readonly unit: string }>> = {
   cpuPerCall: { caption: "CPU per small rerank call, 16 calls at a time, in microseconds", unit: "µs" },
   startUp: {
-    caption: "Process start to first response, without an empty process, in milliseconds",
+    caption: "Process start to first response, minus the start of an empty process, in milliseconds",
     unit: "ms",
   },
   uploadTime: { caption: "Upload of a 150 MB file, in milliseconds", unit: "ms" },

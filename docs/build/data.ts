@@ -15,7 +15,7 @@ export function datesOf(rows: readonly { readonly name: string; readonly date: s
   const [last, ...others] = [...new Set(rows.map(({ date }) => date))].sort().reverse();
   const older = others.map((day) => {
     const names = rows.filter(({ date }) => date === day).map(({ name }) => name);
-    return `${names.join(", ")} on ${day}`;
+    return `on ${day}: ${names.join("; ")}`;
   });
   return older.length > 0 ? `${last} (${older.join("; ")})` : `${last}`;
 }

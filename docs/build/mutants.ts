@@ -36,6 +36,7 @@ export async function mutantsPart(): Promise<Page> {
     `${killed}`,
     `${Math.floor((killed / of) * 100)} %`,
     `${Object.keys(notMade).length}`,
+    `${mutants.length - of - Object.keys(notMade).length}`,
   ]);
   const notMade = scores.flatMap(({ language, notMade: reasons = {} }) =>
     Object.entries(reasons).map(([name, why]) => {
@@ -46,7 +47,7 @@ export async function mutantsPart(): Promise<Page> {
   );
   const rules = [...new Set(mutants.map(({ rule }) => rule))];
   const text = [
-    table(["Language", "Mutants", "Detected", "Score", "Not possible"], lines),
+    table(["Language", "Mutants", "Detected", "Score", "Not possible", "Not written"], lines),
     "",
     `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " *Not possible* means that the platform of the language prevents this mistake:" : ""}`,
     "",

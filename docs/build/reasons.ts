@@ -31,7 +31,7 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "tested failures leave it unknown whether a file was stored. The client does not retry the upload after any of them: [retries](/guide/retries.md).",
+      "of the tested failures may come after the file was stored, so the client does not retry the upload: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,

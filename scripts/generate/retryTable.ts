@@ -56,7 +56,7 @@ function linesOf(entries: readonly Entry[], rows: readonly RetryRow[]): readonly
     const retries = retriesAfter(entry, rows).join(" | ");
     words.set(retries, [...(words.get(retries) ?? []), entry[0]]);
   }
-  return [...words].map(([retries, said]) => `| ${said.join("; ")} | ${retries} |\n`);
+  return [...words].map(([retries, said]) => `| ${said.join(", or ")} | ${retries} |\n`);
 }
 
 function retriesAfter([words, events]: Entry, rows: readonly RetryRow[]): readonly number[] {

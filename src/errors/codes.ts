@@ -140,7 +140,7 @@ export interface Attempt {
   /** The response's `x-request-id`, else `request-id`, when it had one. */
   readonly requestId?: string;
   /**
-   * The response's headers without the key, names in lower case; absent when no response began. Not enumerable: logs do
+   * The response's headers, key removed, names in lower case; absent when no response began. Not enumerable: logs do
    * not list them, and a copy made with `...` lacks them.
    */
   readonly headers?: ResponseHeaders;
