@@ -59,7 +59,7 @@ export class Run<Id> implements RunParts {
     this.#calls = new Calls(client, settings, limiter);
     this.signal = this.#calls.signal;
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
-    this.schedule = new Schedule(parts, (now) => this.#take(now));
+    this.schedule = new Schedule(parts, this);
     this.#intake = new Intake(source, this);
     this.#delivery = new Delivery(settings.ordered);
   }
@@ -131,7 +131,7 @@ export class Run<Id> implements RunParts {
     this.#finish();
   }
 
-  #take(now: number): void {
+  begin(now: number): void {
     while (this.#state === "running" && this.schedule.isOpen(now)) {
       const pending = this.#intake.next(this.#hasRoom);
       if (pending === undefined) break;

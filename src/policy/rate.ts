@@ -40,10 +40,12 @@ export class Pace {
   // The tokens of all responses, estimated where a response reports none, and the estimate for those in flight.
   #spent = 0;
   #inFlight = 0;
-  #requestAt = 0;
-  #tokenAt = 0;
-  #tokens = 1;
-  #bytes: number = firstBytesPerToken;
+  // No whole numbers at first: V8 changes the shape of an object whose whole number becomes a fraction. The pace of a
+  // second run would then have another shape than the first one's, and V8 would compile a run again.
+  #requestAt: number = Number.NEGATIVE_INFINITY;
+  #tokenAt: number = Number.NEGATIVE_INFINITY;
+  #tokens: number = remembered;
+  #bytes: number = remembered * firstBytesPerToken;
 
   constructor({ requestsPerMinute, tokensPerMinute }: Rate, limits: SendLimits = {}) {
     this.#limits = limits;
@@ -77,7 +79,7 @@ export class Pace {
 
   /** Records that an attempt begins. @returns its estimated tokens */
   began(now: number, bytes: number): number {
-    const estimated = (bytes * this.#tokens) / this.#bytes;
+    const estimated = bytes > 0 ? (bytes * this.#tokens) / this.#bytes : 0;
     this.requests += 1;
     this.#inFlight += estimated;
     this.#requestAt = Math.max(now, this.#requestAt) + this.#requestMs;
@@ -102,7 +104,7 @@ export class Pace {
     if (!isReported) return;
     this.tokens += tokens;
     this.#tokenAt += (tokens - estimated) * this.#tokenMs;
-    this.#tokens = this.#tokens * remembered + tokens;
-    this.#bytes = this.#bytes * remembered + bytes;
+    this.#tokens = (this.#tokens + tokens) * remembered;
+    this.#bytes = (this.#bytes + bytes) * remembered;
   }
 }

@@ -13,12 +13,21 @@ export interface Clock {
   after(ms: number, run: () => void): () => void;
 }
 
+/** The run that a {@link Schedule} works for. A method, not a closure: V8 would compile each run's closure again. */
+export interface ScheduledRun {
+  /**
+   * Called when new calls may begin: it begins calls while the schedule is open. It is also called when a call asks to
+   * wait after the schedule was closed, as that call will never get its turn.
+   */
+  begin(now: number): void;
+}
+
 /** The machine's clock. Its timers can have any length, and never fire too early. */
 export const machineClock: Clock = { now, after };
 
 /**
  * Decides when attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for a retry
- * come first, in the order in which they began to wait; then `opened` may begin new calls.
+ * come first, in the order in which they began to wait; then the run may begin new calls.
  */
 export class Schedule {
   declare readonly limiter: Limiter;
@@ -33,18 +42,14 @@ export class Schedule {
   inFlight = 0;
   /** The calls that wait for a retry. */
   readonly waiting: Set<Lane> = new Set();
-  readonly #opened: (now: number) => void;
+  readonly #run: ScheduledRun;
   #isAdvancing = false;
   #isClosed: boolean;
   #unset: (() => void) | undefined;
 
-  /**
-   * @param opened Called when new calls may begin: it begins calls while the schedule is open. It is also called when a
-   * call asks to wait after the schedule was closed, as that call will never get its turn
-   */
   constructor(
     given: Pick<Schedule, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
-    opened: (now: number) => void,
+    run: ScheduledRun,
   ) {
     // Assigned one by one: for an object literal, which each run evaluates anew, V8 forgets the types of its fields.
     this.limiter = given.limiter;
@@ -52,7 +57,7 @@ export class Schedule {
     this.pace = given.pace;
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
-    this.#opened = opened;
+    this.#run = run;
     // A second assignment, after the declaration's undefined: V8 takes a field assigned once for a constant, and
     // recompiles when it changes.
     this.#isClosed = false;
@@ -67,7 +72,7 @@ export class Schedule {
   /** Queues a call for its next attempt. */
   add(lane: Lane): void {
     this.waiting.add(lane);
-    if (this.#isClosed) this.#opened(this.clock.now());
+    if (this.#isClosed) this.#run.begin(this.clock.now());
     else this.advance();
   }
 
@@ -84,12 +89,12 @@ export class Schedule {
     // An attempt that begins may end at once, and then calls this method within itself.
     if (this.#isAdvancing || this.#isClosed) return;
     this.#isAdvancing = true;
-    const { inFlight, limiter } = this;
+    const { sharers } = this.limiter;
+    const { inFlight } = this;
     const now = this.clock.now();
     if (this.waiting.size > 0) this.#resume(now);
-    if (this.isOpen(now)) this.#opened(now);
+    if (this.isOpen(now)) this.#run.begin(now);
     this.#isAdvancing = false;
-    const { sharers } = limiter;
     if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
     this.#sleep(now);
   }

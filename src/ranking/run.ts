@@ -60,15 +60,15 @@ class Batches {
       this.#resolve = resolve;
     });
     const { concurrency, untilDeadline } = given;
-    const parts = { limiter: new Limiter(concurrency), clock: machineClock, untilDeadline };
-    this.#schedule = new Schedule(parts, (now) => this.#begin(now));
+    const limiter = new Limiter(concurrency);
+    this.#schedule = new Schedule({ limiter, clock: machineClock, untilDeadline }, this);
     this.#schedule.advance();
     this.finish();
   }
 
-  #begin(now: number): void {
-    const { batches, concurrency } = this.#given;
+  begin(now: number): void {
     const schedule = this.#schedule;
+    const { batches, concurrency } = this.#given;
     // A batch that waits for a retry counts as three: batches that begin in its place would be rejected at once, too.
     while (
       this.#next < batches &&

@@ -93,9 +93,14 @@ describe("a run that is told to wait", () => {
     const limiter = new Limiter(concurrency);
     const began: [name: string, at: number][] = [];
     const fresh: string[] = [];
-    const schedule: Schedule = new Schedule({ limiter, clock, untilDeadline: true }, (now) => {
-      while (fresh.length > 0 && schedule.isOpen(now)) begin(fresh.shift() as string, now);
-    });
+    const schedule: Schedule = new Schedule(
+      { limiter, clock, untilDeadline: true },
+      {
+        begin(now) {
+          while (fresh.length > 0 && schedule.isOpen(now)) begin(fresh.shift() as string, now);
+        },
+      },
+    );
     const lanes = new Map<string, Lane>();
     function begin(name: string, now: number): void {
       const lane = new Lane(schedule);

@@ -117,15 +117,20 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   const pace = rate && new Pace(rate);
   let next = 0;
   let held = 0;
-  const schedule: Schedule = new Schedule({ limiter, pace, clock, untilDeadline: true }, (now) => {
-    while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
-      held += 1;
-      const bytes = bytesOf(next++);
-      const lane = new Lane(schedule, bytes);
-      lane.begin(now);
-      attempt(lane, bytes, 0);
-    }
-  });
+  const schedule: Schedule = new Schedule(
+    { limiter, pace, clock, untilDeadline: true },
+    {
+      begin(now) {
+        while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
+          held += 1;
+          const bytes = bytesOf(next++);
+          const lane = new Lane(schedule, bytes);
+          lane.begin(now);
+          attempt(lane, bytes, 0);
+        }
+      },
+    },
+  );
   const attempt = (lane: Lane, bytes: number, retries: number): void => {
     const began = clock.now();
     figures.received += 1;

@@ -88,19 +88,20 @@ class Simulation {
   }
 
   #start(): void {
-    const limiter = this.#limiterOf();
-    const parts = { limiter, clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
-    const schedule: Schedule = new Schedule(parts, (now) => {
-      while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * limiter.limit) {
-        const row = this.#left.pop();
-        if (row === undefined) break;
-        const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
-        this.#underWay.add(call);
-        call.begin(now);
-      }
-    });
+    const parts = { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
+    const schedule: Schedule = new Schedule(parts, { begin: (now) => this.#begin(schedule, now) });
     this.#schedule = schedule;
     schedule.advance();
+  }
+
+  #begin(schedule: Schedule, now: number): void {
+    while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * schedule.limiter.limit) {
+      const row = this.#left.pop();
+      if (row === undefined) break;
+      const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
+      this.#underWay.add(call);
+      call.begin(now);
+    }
   }
 
   #send(call: Call, now: number): void {
@@ -164,7 +165,7 @@ class Simulation {
     // What is in flight belongs to no schedule.
     this.#schedule = new Schedule(
       { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true },
-      () => {},
+      { begin() {} },
     );
     this.#clock.after(restartMs, () => this.#start());
   }
