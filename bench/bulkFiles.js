@@ -15,7 +15,7 @@ export async function writeBulkFiles(folder, lines) {
   const args = ["rerank", "--bulk", input, "--quiet", "--output"];
   let runs = 0;
   return {
-    /** A run that is ended before its first answer leaves the rows as they are. */
+    /** A run that is ended before its first response leaves the rows as they are. */
     argsFor(done) {
       if (done === "nothing") return [...args, `${output}.${++runs}`];
       // As a run leaves it beside its output.

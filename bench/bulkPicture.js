@@ -16,16 +16,16 @@ const outage = { from: 9, until: 12 };
 const width = 400;
 const [left, right, top, bottom] = [48, 36, 136, 320];
 
-const answered = Array(seconds * stepsPerSecond).fill(0);
+const responded = Array(seconds * stepsPerSecond).fill(0);
 const limits = Array(seconds * stepsPerSecond).fill(undefined);
 const { server, baseUrl, counts } = await startService();
 const started = performance.now();
 const elapsed = () => (performance.now() - started) / 1000;
-const slot = () => Math.min(answered.length - 1, Math.floor((elapsed() * 1000) / stepMs));
+const slot = () => Math.min(responded.length - 1, Math.floor((elapsed() * 1000) / stepMs));
 let done = 0;
 
 const onAttempt = ({ code, concurrency }) => {
-  if (code === undefined) answered[slot()]++;
+  if (code === undefined) responded[slot()]++;
   limits[slot()] = concurrency;
 };
 for await (const { error } of openBulk(baseUrl)(source(), { onAttempt })) if (!error) done++;
@@ -47,34 +47,34 @@ async function startService() {
     request.resume();
     open++;
     response.on("close", () => open--);
-    const answer = (status, headers, body) =>
+    const respond = (status, headers, body) =>
       setTimeout(() => response.writeHead(status, headers).end(JSON.stringify(body)), latencyMs);
     const now = elapsed();
     if (now >= outage.from && now < outage.until) {
       found.away++;
-      answer(503, {}, { code: "UNAVAILABLE" });
+      respond(503, {}, { code: "UNAVAILABLE" });
     } else if (open > mostAtOnce) {
       found.refused++;
       const headers = now > 5 && !isAsked ? { "retry-after": "2" } : {};
       if (now > 5) isAsked = true;
-      answer(429, headers, {});
-    } else answer(200, {}, { object: "list", data: ranked });
+      respond(429, headers, {});
+    } else respond(200, {}, { object: "list", data: ranked });
   });
   await new Promise((resolve) => service.listen(0, "127.0.0.1", resolve));
   return { server: service, baseUrl: `http://127.0.0.1:${service.address().port}`, counts: found };
 }
 
 function chart() {
-  const x = (index) => (left + (index / answered.length) * (width - left - right)).toFixed(1);
-  const mostAnswered = Math.max(...answered);
+  const x = (index) => (left + (index / responded.length) * (width - left - right)).toFixed(1);
+  const mostResponses = Math.max(...responded);
   const y = (share) => (bottom - share * (bottom - top)).toFixed(1);
-  const area = answered.map((count, index) => `${x(index)},${y(count / mostAnswered)}`).join(" ");
+  const area = responded.map((count, index) => `${x(index)},${y(count / mostResponses)}`).join(" ");
   let limit = 4;
   const line = limits.map((each, index) => {
     limit = each ?? limit;
     return `${x(index)},${y(limit / 32)}`;
   });
-  const perSecond = mostAnswered * stepsPerSecond;
+  const perSecond = mostResponses * stepsPerSecond;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${bottom + 84}" width="${width}" height="${bottom + 84}" role="img" aria-labelledby="title desc">
 <title id="title">A bulk run of ${seconds} seconds</title>
 <desc id="desc">${done} requests were ranked, ${counts.refused} attempts refused, and ${counts.away} sent while the service was away.</desc>
@@ -84,7 +84,7 @@ function chart() {
 <text class="heading" x="16" y="30">${seconds} seconds of a bulk run</text>
 <text class="note" x="16" y="50">The service takes ${mostAtOnce} requests at once,</text>
 <text class="note" x="16" y="68">asks to wait, and goes away (red).</text>
-<text class="note" x="16" y="92">Area, scale on the left: answers a second.</text>
+<text class="note" x="16" y="92">Area, scale on the left: responses a second.</text>
 <text class="note" x="16" y="110">Line, scale on the right: requests allowed at once.</text>
 ${[0, 0.5, 1].map((share) => `<text class="note" x="${left - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * perSecond}</text><text class="note" x="${width - right + 6}" y="${Number(y(share)) + 4}">${share * 32}</text>`).join("\n")}
 <rect class="away" x="${x(outage.from * stepsPerSecond)}" y="${top}" width="${x(outage.until * stepsPerSecond) - x(outage.from * stepsPerSecond)}" height="${bottom - top}"/>

@@ -32,8 +32,8 @@ async function bundle(client, entry, outfile) {
   const program = programs[client];
   const contents = `import { small } from "./bodies.js";
 ${typeof program === "string" ? program : program(entry)}
-const answer = await open(process.argv[2]).rerank(small);
-process.exit(answer ? 0 : 1);`;
+const response = await open(process.argv[2]).rerank(small);
+process.exit(response ? 0 : 1);`;
   // undici is CommonJS, and requires Node's own modules.
   const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
   await build({

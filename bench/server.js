@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
-import { answers, rerankAnswer, smallRerankAnswer, uploadAnswer } from "./answers.js";
+import { rerankResponse, responses, smallRerankResponse, uploadResponse } from "./responses.js";
 
 const { delayMs = 0, tls, isHttp2 = false, rerankWith } = JSON.parse(process.argv[2]);
 // With `everyTwentiethFails`, how many attempts have arrived.
@@ -16,7 +16,7 @@ let holding = false;
 let held = [];
 let isAway = false;
 let refused = 0;
-const largeAnswers = new Map();
+const largeResponses = new Map();
 
 const controls = {
   "GET /stats": () => ({ openSockets: open.size, maxSockets, connections, held: held.length, refused }),
@@ -26,7 +26,7 @@ const controls = {
   },
   "POST /release": () => {
     holding = false;
-    for (const answer of held) answer();
+    for (const respond of held) respond();
     held = [];
   },
   "POST /away": () => {
@@ -73,24 +73,25 @@ function rerank(request, response) {
   }
   const length = Number(request.headers["content-length"] ?? 0);
   const isLarge = length > 1_000_000 && rerankWith === undefined;
-  const chunks = isLarge && !largeAnswers.has(length) ? [] : undefined;
+  const chunks = isLarge && !largeResponses.has(length) ? [] : undefined;
   request.on("data", (chunk) => chunks?.push(chunk));
   request.on("end", () => {
-    if (chunks) largeAnswers.set(length, rerankAnswer(JSON.parse(Buffer.concat(chunks))));
-    const answer = () => {
+    if (chunks) largeResponses.set(length, rerankResponse(JSON.parse(Buffer.concat(chunks))));
+    const respond = () => {
       if (rerankWith) return sendCase(response, rerankWith);
-      send(response, 200, isLarge ? largeAnswers.get(length) : smallRerankAnswer);
+      send(response, 200, isLarge ? largeResponses.get(length) : smallRerankResponse);
     };
-    if (holding) held.push(answer);
-    else if (delayMs > 0) setTimeout(answer, delayMs);
-    else answer();
+    if (holding) held.push(respond);
+    else if (delayMs > 0) setTimeout(respond, delayMs);
+    else respond();
   });
 }
 
 // A retry comes at once, so of 21 attempts one fails.
 function sendCase(response, name) {
-  if (name === "everyTwentiethFails" && ++attempts % 21 !== 1) return send(response, 200, smallRerankAnswer);
-  const { status = 200, headers = {}, bytes } = answers[name]();
+  if (name === "everyTwentiethFails" && ++attempts % 21 !== 1)
+    return send(response, 200, smallRerankResponse);
+  const { status = 200, headers = {}, bytes } = responses[name]();
   send(response, status, bytes, headers);
 }
 
@@ -101,7 +102,7 @@ function upload(request, response) {
   });
   request.on("end", () => {
     if (failUploads-- > 0) return send(response, 503, Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'));
-    send(response, 200, uploadAnswer(bytes));
+    send(response, 200, uploadResponse(bytes));
   });
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const script = fileURLToPath(new URL("server.js", import.meta.url));
 
-/** @param how `delayMs` before each answer to a rerank; the files of a key and a certificate for TLS */
+/** @param how `delayMs` before each response to a rerank; the files of a key and a certificate for TLS */
 export async function startServer(how = {}) {
   const child = spawn(process.execPath, [script, JSON.stringify(how)], {
     stdio: ["pipe", "pipe", "inherit"],

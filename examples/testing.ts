@@ -1,4 +1,4 @@
-// A test of one's own code against the stand-in: two failures, then the answer.
+// A test of one's own code against the test service: two failures, then the response.
 import assert from "node:assert/strict";
 import { createClient } from "tunerank";
 import { createTestService } from "tunerank/testing";
@@ -9,4 +9,4 @@ const client = createClient({ baseUrl: "https://service.test", apiKey: "test-key
 const { data } = await client.rerank({ query: "Paris", documents: ["Rome.", "Paris."] });
 assert.equal(data[0]?.index, 1);
 assert.equal(service.requests.length, 3);
-console.log("three requests, one answer");
+console.log("three requests, one response");

@@ -5,11 +5,11 @@ import { Session } from "node:inspector/promises";
 import type { AddressInfo } from "node:net";
 import { createClient } from "../src/index.js";
 
-const answer = JSON.stringify({ data: [{ index: 0, relevance_score: 0.5 }] });
+const ranking = JSON.stringify({ data: [{ index: 0, relevance_score: 0.5 }] });
 const server = http.createServer((request, response) => {
   request
     .resume()
-    .on("end", () => response.writeHead(200, { "content-type": "application/json" }).end(answer));
+    .on("end", () => response.writeHead(200, { "content-type": "application/json" }).end(ranking));
 });
 await once(server.listen(0, "127.0.0.1"), "listening");
 const { port } = server.address() as AddressInfo;

@@ -34,7 +34,7 @@ declare const client: Client;
 declare const job: ReinforcementFineTuningJob;
 
 describe("calls", () => {
-  test("resolve to the service's answers", () => {
+  test("resolve to the service's responses", () => {
     const rerank = client.rerank({ query: "q", documents: ["d"] });
     expectTypeOf(rerank).toEqualTypeOf<CallPromise<RerankResponse>>();
     expectTypeOf(client.deployments.scale("prod", 0)).toEqualTypeOf<CallPromise<void>>();
@@ -172,7 +172,7 @@ describe("a client", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   test("leave enumerations open, and keep what is known for completion", () => {
     expectTypeOf(job.state).toEqualTypeOf<JobState | (string & {}) | undefined>();
     expectTypeOf<"JOB_STATE_OF_TOMORROW">().toExtend<NonNullable<typeof job.state>>();

@@ -51,8 +51,8 @@ async function inLanes(rerank, count) {
 
 async function limited(rerank, count) {
   const limit = pLimit(concurrency);
-  const answers = await Promise.all(Array.from({ length: count }, () => limit(() => rerank(small))));
-  return answers.filter(Boolean).length;
+  const responses = await Promise.all(Array.from({ length: count }, () => limit(() => rerank(small))));
+  return responses.filter(Boolean).length;
 }
 
 function* requestsOf(count) {

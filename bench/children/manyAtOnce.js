@@ -1,4 +1,4 @@
-// Many calls at once while the server holds its answers: what each waiting call costs, and whether all settle.
+// Many calls at once while the server holds its responses: what each waiting call costs, and whether all settle.
 import { setTimeout as wait } from "node:timers/promises";
 import { small } from "../bodies.js";
 import { open } from "../clients/tunerank.js";

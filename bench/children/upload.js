@@ -11,9 +11,9 @@ async function upload() {
   const opened = open(baseUrl);
   const started = performance.now();
   try {
-    const answer = await opened.upload(path, options);
+    const response = await opened.upload(path, options);
     const milliseconds = performance.now() - started;
-    return answer.bytes < bytes ? { error: `Only ${answer.bytes} bytes arrived.` } : { milliseconds };
+    return response.bytes < bytes ? { error: `Only ${response.bytes} bytes arrived.` } : { milliseconds };
   } catch (error) {
     return { error: error.message };
   }

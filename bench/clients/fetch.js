@@ -4,22 +4,22 @@ import { openAsBlob } from "node:fs";
 const authorization = "Bearer bench-key";
 
 export function open(baseUrl) {
-  const answerTo = async (path, headers, body) => {
-    const answer = await fetch(baseUrl + path, {
+  const responseTo = async (path, headers, body) => {
+    const response = await fetch(baseUrl + path, {
       method: "POST",
       headers: { authorization, ...headers },
       body,
     });
-    if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-    return await answer.json();
+    if (!response.ok) throw new Error(`HTTP ${response.status}`);
+    return await response.json();
   };
   return {
     rerank: (body) =>
-      answerTo("/inference/v1/rerank", { "content-type": "application/json" }, JSON.stringify(body)),
+      responseTo("/inference/v1/rerank", { "content-type": "application/json" }, JSON.stringify(body)),
     async upload(path) {
       const form = new FormData();
       form.append("file", await openAsBlob(path), "train.jsonl");
-      return answerTo("/v1/accounts/bench/datasets/bench:upload", {}, form);
+      return responseTo("/v1/accounts/bench/datasets/bench:upload", {}, form);
     },
   };
 }

@@ -4,8 +4,8 @@ import { byHand, headers, path } from "./byHand.js";
 export function open(baseUrl) {
   return {
     rerank: byHand(async (body) => {
-      const answer = await fetch(baseUrl + path, { method: "POST", headers, body });
-      return { status: answer.status, value: await answer.json() };
+      const response = await fetch(baseUrl + path, { method: "POST", headers, body });
+      return { status: response.status, value: await response.json() };
     }),
   };
 }

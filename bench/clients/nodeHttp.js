@@ -28,9 +28,9 @@ export function open(baseUrl) {
         "content-type": "application/json",
         "content-length": bytes.byteLength,
       });
-      const answer = answerTo(request);
+      const response = responseTo(request);
       request.end(bytes);
-      return answer;
+      return response;
     },
     async upload(path) {
       const { size } = await stat(path);
@@ -38,19 +38,19 @@ export function open(baseUrl) {
         "content-type": `multipart/form-data; boundary=${boundary}`,
         "content-length": head.length + size + tail.length,
       });
-      const answer = answerTo(request);
+      const response = responseTo(request);
       request.write(head);
       // On Node 24 a pipeline into a request now and then waits for ever for its "drain".
       for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
         await new Promise((resolve) => request.write(chunk, resolve));
       }
       request.end(tail);
-      return answer;
+      return response;
     },
   };
 }
 
-function answerTo(request) {
+function responseTo(request) {
   return new Promise((resolve, reject) => {
     request.on("error", reject);
     request.on("response", (response) => {

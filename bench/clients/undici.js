@@ -5,22 +5,22 @@ import { FormData, request } from "undici";
 const authorization = "Bearer bench-key";
 
 export function open(baseUrl) {
-  const answerTo = async (path, headers, body) => {
-    const answer = await request(baseUrl + path, {
+  const responseTo = async (path, headers, body) => {
+    const response = await request(baseUrl + path, {
       method: "POST",
       headers: { authorization, ...headers },
       body,
     });
-    if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}`);
-    return await answer.body.json();
+    if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
+    return await response.body.json();
   };
   return {
     rerank: (body) =>
-      answerTo("/inference/v1/rerank", { "content-type": "application/json" }, JSON.stringify(body)),
+      responseTo("/inference/v1/rerank", { "content-type": "application/json" }, JSON.stringify(body)),
     async upload(path) {
       const form = new FormData();
       form.append("file", await openAsBlob(path), "train.jsonl");
-      return answerTo("/v1/accounts/bench/datasets/bench:upload", {}, form);
+      return responseTo("/v1/accounts/bench/datasets/bench:upload", {}, form);
     },
   };
 }

@@ -5,13 +5,13 @@ export function open(baseUrl) {
   const pool = new Pool(baseUrl);
   return {
     async rerank(body) {
-      const answer = await pool.request({
+      const response = await pool.request({
         method: "POST",
         path: "/inference/v1/rerank",
         headers: { authorization: "Bearer bench-key", "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      return await answer.body.json();
+      return await response.body.json();
     },
   };
 }

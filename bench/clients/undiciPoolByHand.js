@@ -11,7 +11,7 @@ export function open(baseUrl, options) {
       const {
         statusCode,
         headers: received,
-        body: answer,
+        body: response,
       } = await pool.request({
         method: "POST",
         path,
@@ -19,7 +19,7 @@ export function open(baseUrl, options) {
         body,
       });
       const isGzip = received["content-encoding"] === "gzip";
-      const value = isGzip ? JSON.parse(gunzipSync(await answer.bytes())) : await answer.json();
+      const value = isGzip ? JSON.parse(gunzipSync(await response.bytes())) : await response.json();
       return { status: statusCode, value };
     }),
   };

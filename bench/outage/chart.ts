@@ -26,7 +26,7 @@ export function chart(figures: readonly Figures[], { downFromMs, downUntilMs }: 
 <text class="heading" x="${left}" y="32">Requests per call while the service is down</text>
 <text class="note" x="${left}" y="52">requests sent for each call; less is better</text>
 ${figures.map((each, index) => row(each, index, most)).join("\n")}
-<text class="note" x="${left}" y="${height - 16}">Simulated: ${calls} calls in ${seconds} s, all answered 503.</text>
+<text class="note" x="${left}" y="${height - 16}">Simulated: ${calls} calls in ${seconds} s, all got a 503.</text>
 </svg>
 `;
 }

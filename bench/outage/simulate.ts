@@ -5,11 +5,11 @@ export interface Scenario {
   /** All calls, begun at equal distances from 0 on. */
   readonly calls: number;
   readonly callsPerSecond: number;
-  /** The service answers 503 UNAVAILABLE from here on ... */
+  /** The service responds with 503 UNAVAILABLE from here on ... */
   readonly downFromMs: number;
   /** ... until here. */
   readonly downUntilMs: number;
-  /** From sending a request to its answer. */
+  /** From sending a request to its response. */
   readonly answerMs: number;
   readonly timeoutMs: number;
 }

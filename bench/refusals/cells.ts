@@ -81,7 +81,7 @@ export async function measure(
   const { file } = settings[setting] as Program;
   const program = file ?? onServers;
   if (program === undefined) throw new Error(`There is no program for ${setting}.`);
-  const running = Object.assign(await startRefusing(), { says: service.open(), delayMs: service.answerMs });
+  const running = Object.assign(await startRefusing(), { says: service.open(), delayMs: service.responseMs });
   const perMinute = declared === undefined ? "" : String(declared * 60);
   const args = [program, setting, running.url, String(rows), perMinute, service.isCancelled ? "cancel" : ""];
   // Those on servers have the packed package, as its users do.

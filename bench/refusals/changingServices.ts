@@ -20,25 +20,30 @@ const tokensASecond = 60_000;
 const tokensOf = (row: number): number => Math.round(50 * 100 ** hashed(row));
 
 export const changingServices: readonly Service[] = [
-  { name: "a queue with one server", answerMs: 50, open: () => queue(1, 50), known: { atOnce: () => 2 } },
-  { name: "a queue with 16 servers", answerMs: 200, open: () => queue(16, 200), known: { atOnce: () => 18 } },
+  { name: "a queue with one server", responseMs: 50, open: () => queue(1, 50), known: { atOnce: () => 2 } },
+  {
+    name: "a queue with 16 servers",
+    responseMs: 200,
+    open: () => queue(16, 200),
+    known: { atOnce: () => 18 },
+  },
   {
     name: "64 at once, half of it for 5 s",
-    answerMs: 500,
+    responseMs: 500,
     isChanging: true,
     open: () => atOnce(halved),
     known: { atOnce: halved },
   },
   {
     name: "40 at once, shared with a stranger",
-    answerMs: 200,
+    responseMs: 200,
     isChanging: true,
     open: () => atOnce(leftByStranger),
     known: { atOnce: leftByStranger },
   },
   {
     name: "woken from zero replicas",
-    answerMs: 200,
+    responseMs: 200,
     isChanging: true,
     open:
       () =>
@@ -50,13 +55,13 @@ export const changingServices: readonly Service[] = [
   },
   {
     name: "50 a second, 429 with Retry-After as a date",
-    answerMs: 200,
+    responseMs: 200,
     open: () => perSecond(50, { ...tooMany, retryAfter: 1, isDate: true }),
     known: { perSecond: 50 },
   },
   {
     name: "429s in bursts of 0.5 s",
-    answerMs: 1_000,
+    responseMs: 1_000,
     isChanging: true,
     open:
       (seed = 7) =>
@@ -66,13 +71,13 @@ export const changingServices: readonly Service[] = [
   },
   {
     name: "3,600,000 tokens a minute, 50 to 5,000 a request",
-    answerMs: 200,
+    responseMs: 200,
     open: () => perSecond(tokensASecond, tooMany, tokensOf),
     known: { perSecond: tokensASecond, tokensOf },
   },
   {
     name: "one response of 66 takes 50 times as long",
-    answerMs: 200,
+    responseMs: 200,
     open:
       (seed = 7) =>
       ({ row }) => ({ afterMs: hashed(row, seed) < 0.015 ? 10_000 : 100 + 200 * hashed(row, seed + 1) }),

@@ -31,9 +31,9 @@ async function inPlainLoop({ url, rows }: Given): Promise<Written> {
   const lane = async (): Promise<void> => {
     for (let row = left.shift(); row !== undefined; row = left.shift()) {
       const sent = { method: "POST", headers, body: JSON.stringify(body(row)) };
-      const answer = await request(`${url}/inference/v1/rerank`, sent);
-      await answer.body.text();
-      output.add(row, answer.statusCode === 200);
+      const response = await request(`${url}/inference/v1/rerank`, sent);
+      await response.body.text();
+      output.add(row, response.statusCode === 200);
     }
   };
   await Promise.all(Array.from({ length: 16 }, lane));

@@ -15,11 +15,11 @@ export interface Asked {
   readonly ms: number;
   /** The requests under way, this one included. */
   readonly active: number;
-  /** What it was answered; 0 while it waits, and when its sender was gone. */
+  /** The status that it got; 0 while it waits, and when its sender was gone. */
   status: number;
 }
 
-/** What is answered instead of a ranking, at once. */
+/** What is sent instead of a ranking, at once. */
 export interface No {
   readonly status: number;
   readonly code: string;

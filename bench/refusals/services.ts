@@ -7,7 +7,7 @@ export interface Service {
   /** The requests a second that it allows. */
   readonly perSecond?: number;
   /** How long a ranking takes, if its rule does not say otherwise. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** When it works again, in milliseconds since the first request. */
   readonly mendedMs?: number;
   /** Rows that can never be ranked. */
@@ -33,22 +33,22 @@ export const services: readonly Service[] = [
   {
     name: "20 a second, 429 without Retry-After",
     perSecond: 20,
-    answerMs: 200,
+    responseMs: 200,
     open: () => perSecond(20),
     known: { perSecond: 20 },
   },
   {
     name: "20 a second, 429 with Retry-After: 1",
     perSecond: 20,
-    answerMs: 200,
+    responseMs: 200,
     open: () => perSecond(20, { ...tooMany, retryAfter: 1 }),
     known: { perSecond: 20 },
   },
-  { name: "10 at once", answerMs: 200, open: () => atOnce(10), known: { atOnce: () => 10 } },
-  { name: "200 at once", answerMs: 200, open: () => atOnce(200), known: { atOnce: () => 200 } },
+  { name: "10 at once", responseMs: 200, open: () => atOnce(10), known: { atOnce: () => 10 } },
+  { name: "200 at once", responseMs: 200, open: () => atOnce(200), known: { atOnce: () => 200 } },
   {
     name: "30 % random 429",
-    answerMs: 200,
+    responseMs: 200,
     open(seed = 7) {
       // By the row and its attempt: how often a row is rejected does not depend on the order of the requests.
       const attempts = new Map<number, number>();
@@ -61,7 +61,7 @@ export const services: readonly Service[] = [
   },
   {
     name: "one row of 1,000 that is always rejected",
-    answerMs: 200,
+    responseMs: 200,
     poison: 1,
     open:
       () =>
@@ -70,21 +70,21 @@ export const services: readonly Service[] = [
   },
   {
     name: "an outage of 20 s",
-    answerMs: 200,
+    responseMs: 200,
     mendedMs: 21_000,
     isChanging: true,
     open: () => between(1_000, 21_000, { status: 503, code: "UNAVAILABLE" }),
     known: { atOnce: (ms) => (ms > 1_000 && ms < 21_000 ? 0 : Number.POSITIVE_INFINITY) },
   },
-  { name: "responses of 5 s", answerMs: 5_000, open: never },
+  { name: "responses of 5 s", responseMs: 5_000, open: never },
   {
     name: "a key revoked for 5 s",
-    answerMs: 200,
+    responseMs: 200,
     mendedMs: 6_000,
     isChanging: true,
     open: () => between(1_000, 6_000, { status: 401, code: "UNAUTHENTICATED" }),
     known: { atOnce: (ms) => (ms > 1_000 && ms < 6_000 ? 0 : Number.POSITIVE_INFINITY) },
   },
   // Slow, so that there is much under way, and left, when the caller's word arrives.
-  { name: "the caller cancels", answerMs: 2_000, isCancelled: true, open: never },
+  { name: "the caller cancels", responseMs: 2_000, isCancelled: true, open: never },
 ];

@@ -22,7 +22,7 @@ export const calls = {
     clients: [...allClients, ...overDispatch],
   }),
   cpuOneAtATime: scenario("CPU per small rerank call, one at a time", "cpu", { concurrency: 1 }),
-  cpuSlowAnswers: scenario("CPU per small rerank call, 64 at once, responses after 20 ms", "cpu", {
+  cpuSlowResponses: scenario("CPU per small rerank call, 64 at once, responses after 20 ms", "cpu", {
     concurrency: 64,
     delayMs: 20,
   }),
@@ -55,7 +55,7 @@ function bulk(what, figure) {
 
 /**
  * @param figure `cpu` or `time` of a call, in microseconds; or `connections`, of all calls of a process
- * @param setting How it is called, by whom and how often; `rerankWith` is the response's name in `answers.js`
+ * @param setting How it is called, by whom and how often; `rerankWith` is the response's name in `responses.js`
  */
 export function scenario(title, figure, setting) {
   const { concurrency = 16, delayMs, isOverTls = false, isHttp2, rerankWith, requests = 10_000 } = setting;

@@ -19,7 +19,7 @@ export async function measure({ quick, node = process.execPath }) {
   };
   const runs = {
     "tunerank scale": [command, "scale", "prod", "0"],
-    nodeHttp: [childScript("firstAnswer"), "nodeHttp", server.baseUrl],
+    nodeHttp: [childScript("firstResponse"), "nodeHttp", server.baseUrl],
     "empty process": [childScript("empty")],
   };
   try {

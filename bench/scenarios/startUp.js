@@ -25,7 +25,7 @@ async function run(files, { quick, contestants, node = process.execPath, entry }
   const env = childEnvironment(entry);
   const runOne = (contestant) => {
     const empty = contestant === "empty process";
-    const script = childScript(empty ? "empty" : "firstAnswer");
+    const script = childScript(empty ? "empty" : "firstResponse");
     const file = files[bundled[contestant]];
     const args = empty ? [script] : file ? [file, server.baseUrl] : [script, contestant, server.baseUrl];
     const started = performance.now();

@@ -35,7 +35,7 @@ async function run(name, upload, child) {
   if (name === "curl") return runCurl(upload);
   if (name === "empty process") return runChild("upload", {}, child);
   if (name !== "tunerank, one retry") return runChild("upload", { ...upload, client: name }, child);
-  // The whole file arrives twice: the first answer is a 503.
+  // The whole file arrives twice: the first response is a 503.
   await control(upload.baseUrl, "POST", "/fail-next-upload");
   const options = { idempotent: true };
   const figures = await runChild("upload", { ...upload, client: "tunerank", options }, child);

@@ -15,7 +15,7 @@ export class Tally {
   calls = 0;
   repeats = 0;
   readonly failures: Map<string, number> = new Map();
-  /** Nanoseconds of rerank calls that were answered at the first attempt. */
+  /** Nanoseconds of rerank calls that got a response at the first attempt. */
   readonly own: RecordableHistogram = createHistogram();
   readonly bare: RecordableHistogram = createHistogram();
 
@@ -71,7 +71,7 @@ async function settle(client: Client, task: Task, record: CallRecord): Promise<v
     record.attempts = response.attempts;
     record.outcome = task.isRight(response) ? "right" : "wrong";
   } catch (error) {
-    // Anything else is no answer to a call, and ends the run.
+    // Anything else is no response to a call, and ends the run.
     if (!isStatusError(error)) throw error;
     const { code, executed, attempts } = error;
     Object.assign(record, { outcome: "failed", code, executed, attempts });

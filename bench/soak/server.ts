@@ -15,7 +15,7 @@ interface Work {
   /** The number in what was asked; absent when the floor that is measured beside asks. */
   readonly call: number | undefined;
   readonly payload: string;
-  readonly answer: object;
+  readonly result: object;
 }
 
 const server = createServer((request, response) => {
@@ -24,13 +24,13 @@ const server = createServer((request, response) => {
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await buffer(request);
-  const { call, payload, answer } = await understand(request, body);
-  const right = Buffer.from(JSON.stringify(answer));
+  const { call, payload, result } = await understand(request, body);
+  const right = Buffer.from(JSON.stringify(result));
   response.setHeader("content-type", "application/json");
   if (call === undefined) return void response.end(right);
   const fault = Math.random() < faultRate ? faults[Math.floor(Math.random() * faults.length)] : undefined;
   log.push({ call, payload, ran: fault?.ran ?? true, faulty: fault !== undefined });
-  if (fault) fault.answer(response, right);
+  if (fault) fault.respond(response, right);
   else response.end(right);
 }
 
@@ -40,17 +40,17 @@ async function understand({ method, url = "", headers }: IncomingMessage, body: 
   const call = Number(id?.replace("call-", ""));
   if (`${method} ${kind} ${verb}` === "POST reinforcementFineTuningJobs resume") {
     const name = `accounts/soak/reinforcementFineTuningJobs/${id}`;
-    return { call, payload: body.toString(), answer: { name, dataset: "d", evaluator: "e" } };
+    return { call, payload: body.toString(), result: { name, dataset: "d", evaluator: "e" } };
   }
   if (`${method} ${kind} ${verb}` === "PATCH deployments scale") {
-    return { call, payload: String(JSON.parse(body.toString()).replicaCount), answer: {} };
+    return { call, payload: String(JSON.parse(body.toString()).replicaCount), result: {} };
   }
   const { filename, bytes } = await fileOf(headers, body);
   const rest = { id: `file-${call}`, object: "file", created_at: 1772442900, purpose: "fine-tune" };
   return {
     call,
     payload: `${filename} ${digest(bytes)}`,
-    answer: { ...rest, bytes: bytes.byteLength, filename },
+    result: { ...rest, bytes: bytes.byteLength, filename },
   };
 }
 
@@ -60,7 +60,7 @@ function rerank({ query, documents }: { query: string; documents: string[] }): W
   return {
     call: query.startsWith("call ") ? Number(query.slice(5)) : undefined,
     payload: digest(JSON.stringify(documents)),
-    answer: { object: "list", model: "m", data: ranked.reverse(), usage },
+    result: { object: "list", model: "m", data: ranked.reverse(), usage },
   };
 }
 

@@ -17,9 +17,9 @@ export async function startService(): Promise<Service> {
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     async takeLog() {
-      const answered = once(child, "message");
+      const responded = once(child, "message");
       child.send("log");
-      return (await answered)[0];
+      return (await responded)[0];
     },
     async close() {
       const exited = once(child, "exit");

@@ -1,4 +1,4 @@
-// One call of each operation in turn: what is asked, and what a right answer to it is.
+// One call of each operation in turn: what is asked, and what a right response to it is.
 import { createHash } from "node:crypto";
 import type { CallOptions, CallPromise, CallResponse, Client } from "../../src/index.js";
 
@@ -10,7 +10,7 @@ export interface Task {
   isRight(response: CallResponse<unknown>): boolean;
 }
 
-/** The number of the call is in what it asks, so that no other answer fits. */
+/** The number of the call is in what it asks, so that no other response fits. */
 export function taskOf(call: number): Task {
   return (kinds[call % kinds.length] as (call: number) => Task)(call);
 }

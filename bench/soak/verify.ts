@@ -42,11 +42,11 @@ export function problemsOf(records: readonly CallRecord[], log: readonly LogEntr
 function problemOf(record: CallRecord, entries: readonly LogEntry[]): string | undefined {
   const { operation, outcome, executed, attempts = [] } = record;
   if (outcome === undefined) return "lost: it never settled";
-  if (outcome === "wrong") return "its answer was to something else";
+  if (outcome === "wrong") return "its response was to something else";
   const ran = entries.filter((entry) => entry.ran).length;
-  const answered = attempts.filter(({ httpStatus }) => httpStatus !== undefined).length;
+  const responded = attempts.filter(({ httpStatus }) => httpStatus !== undefined).length;
   if (entries.some(({ payload }) => payload !== record.payload)) return "the service read something else";
-  if (entries.length > attempts.length || entries.length < answered) {
+  if (entries.length > attempts.length || entries.length < responded) {
     return `${attempts.length} attempts, ${entries.length} requests at the service`;
   }
   if (outcome === "right" && ran === 0) return "a success, but the service did nothing";

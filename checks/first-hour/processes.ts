@@ -1,4 +1,4 @@
-// Programs as their users start them, and what they print and answer.
+// Programs as their users start them, and what they print and send.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";

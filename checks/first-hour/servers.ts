@@ -61,19 +61,19 @@ export function service(own: Service): Program {
 }
 
 async function ranks({ service }: Place, url: string): Promise<void> {
-  const answer = async (query: string) => await fetch(`${url}?${new URLSearchParams({ q: query })}`);
-  equal(await (await answer("capital of France")).json(), ["Paris", "Rome"]);
+  const ask = async (query: string) => await fetch(`${url}?${new URLSearchParams({ q: query })}`);
+  equal(await (await ask("capital of France")).json(), ["Paris", "Rome"]);
   service.fail("rerank", { code: "PERMISSION_DENIED" });
-  const refused = await answer("capital of France");
+  const refused = await ask("capital of France");
   const { code, message } = (await refused.json()) as Record<string, string>;
   equal([refused.status, code, message?.slice(0, 19)], [502, "PERMISSION_DENIED", "[PERMISSION_DENIED]"]);
 }
 
 async function mistaken({ service }: Place, url: string): Promise<void> {
   const before = service.requests.length;
-  const answer = await fetch(url);
-  const { code } = (await answer.json()) as { code: string };
-  equal([answer.status, code, service.requests.length], [400, "INVALID_ARGUMENT", before]);
+  const response = await fetch(url);
+  const { code } = (await response.json()) as { code: string };
+  equal([response.status, code, service.requests.length], [400, "INVALID_ARGUMENT", before]);
 }
 
 /** Leaves while the service still waits, and waits for its line of it. */
@@ -108,8 +108,8 @@ async function uploaded({ service }: Place, url: string): Promise<void> {
   body.append("file", new File(['{"prompt":"a"}\n'], "train.jsonl"));
   // A browser's form comes from the service's own page, perhaps through a proxy.
   const headers = { origin: new URL(url).origin, "x-forwarded-proto": "http" };
-  const answer = await fetch(url, { method: "POST", body, headers });
-  equal(await answer.json(), { filename: "train.jsonl", bytes: 15 });
+  const response = await fetch(url, { method: "POST", body, headers });
+  equal(await response.json(), { filename: "train.jsonl", bytes: 15 });
   equal(service.requests.at(-1)?.operation, "upload");
 }
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
 import { recordRun } from "../lastRuns.js";
-import { readAnswers } from "./check/answers.js";
 import { checkAdded } from "./check/checkAdded.js";
 import { checkSchemathesis, servers } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
@@ -12,6 +11,7 @@ import { emptyFolder, root } from "./check/folders.js";
 import { checkLinter } from "./check/linter.js";
 import { makeOwnCalls } from "./check/ownCalls.js";
 import { startRecordingMock } from "./check/recordingMock.js";
+import { readResponses } from "./check/responses.js";
 import { printResult, printTable, type Result, writeResults } from "./check/results.js";
 import { linters } from "./linters/index.js";
 import { tools } from "./tools/index.js";
@@ -34,20 +34,20 @@ if (options.conformance) {
 
 const documents = await emptyFolder("documents");
 await writeContract(join(root, "openapi.yaml"), documents);
-const answers = await readAnswers(join(documents, "openapi.json"));
-const mock = await startRecordingMock(join(documents, "openapi.json"), answers);
+const responses = await readResponses(join(documents, "openapi.json"));
+const mock = await startRecordingMock(join(documents, "openapi.json"), responses);
 const env = {
   TUNERANK_BASE_URL: mock.url,
   TUNERANK_API_KEY: "key-of-acme",
   TUNERANK_FILE: join(documents, "every-byte.bin"),
-  TUNERANK_JOBS: Object.keys(answers.jobs).join(","),
-  TUNERANK_ERRORS: String(answers.errors.length),
+  TUNERANK_JOBS: Object.keys(responses.jobs).join(","),
+  TUNERANK_ERRORS: String(responses.errors.length),
 };
 await writeFile(
   env.TUNERANK_FILE,
   Uint8Array.from({ length: 4096 }, (_, index) => index % 256),
 );
-const setting = { mock, answers, env, documents, expectation: await expectation() };
+const setting = { mock, responses, env, documents, expectation: await expectation() };
 const checks = [
   ...tools.flatMap((tool) =>
     tool.documents.map((document) => ({ name: tool.name, check: () => checkTool(tool, document, setting) })),
@@ -85,7 +85,7 @@ await conclude();
 async function expectation(): Promise<Expectation> {
   const readings = await makeOwnCalls(env);
   const [resume, rerank, scale, upload, error, ...others] = mock.take();
-  const expected = Object.keys(answers.jobs).length + answers.errors.length;
+  const expected = Object.keys(responses.jobs).length + responses.errors.length;
   if (!resume || !rerank || !scale || !upload || !error || others.length !== expected)
     throw new Error("Not one request for each call.");
   return { readings, requests: { resume, rerank, scale, upload, error } };

@@ -9,7 +9,7 @@ import { firstBody, server, service } from "./support/service.ts";
 
 const page = await readFile(new URL("../../docs/guide/coming-from.md", import.meta.url), "utf8");
 
-// Answers as the other services do, and keeps what they were asked.
+// Responds as the other services do, and keeps what they were asked.
 const asked: { path: string | undefined; body: Readonly<Record<string, unknown>> }[] = [];
 const others = createServer(async (request, response) => {
   let body = "";

@@ -5,7 +5,7 @@ import { setupServer } from "msw/node";
 import { createClient } from "tunerank";
 import { describeMsw, everything } from "./support/mswBehaviour.ts";
 
-describeMsw("MSW 3", (answer) => setupServer(http.all(everything, ({ request }) => answer(request))));
+describeMsw("MSW 3", (respond) => setupServer(http.all(everything, ({ request }) => respond(request))));
 
 test("MSW 3 takes an upload that its handler does not read", async (t) => {
   const server = setupServer(http.post(everything, () => HttpResponse.json({ id: "file-1" })));

@@ -16,7 +16,7 @@ afterEach(() => {
   nock.cleanAll();
 });
 
-test("rerank is matched by body and key, and answered", async () => {
+test("rerank is matched by body and key, and gets a response", async () => {
   const body = { query: "q", documents: ["a", "b"] };
   nock(origin, { reqheaders: { authorization: "Bearer test-key", "content-type": "application/json" } })
     .post("/inference/v1/rerank", body)
@@ -26,7 +26,7 @@ test("rerank is matched by body and key, and answered", async () => {
   assert.equal(requestId, "r");
 });
 
-test("an error status is repeated as ever: two failures, then the answer", async () => {
+test("an error status is repeated as ever: two failures, then the response", async () => {
   nock(origin)
     .patch(scalePath, { replicaCount: 0 })
     .times(2)
@@ -88,9 +88,9 @@ test("a connection that nock breaks is a lost connection", async () => {
   await assert.rejects(call, { name: "StatusError", code: "UNAVAILABLE" });
 });
 
-test("an answer that comes too late ends with the call's deadline", async () => {
+test("a response that comes too late ends with the call's deadline", async () => {
   nock(origin).patch(scalePath).delay(2000).reply(200, {});
-  // A retry would find no answer prepared.
+  // A retry would find no response prepared.
   const call = connect({ timeoutMs: 100, maxRetries: 0 }).deployments.scale("prod", 0);
   await assert.rejects(call, { code: "DEADLINE_EXCEEDED" });
 });

@@ -33,7 +33,7 @@ function silentHandler(version: string): (handler: Handler) => Handler {
   });
 }
 
-function answer(request: http.IncomingMessage, sent: Buffer[]): unknown {
+function responseFor(request: http.IncomingMessage, sent: Buffer[]): unknown {
   const { length } = Buffer.concat(sent);
   return /rerank$/.test(request.url ?? "") ? ranking : { id: `${length}` };
 }
@@ -48,7 +48,7 @@ async function serve(t: Scope): Promise<{ url: string; requests: string[]; socke
     const sent: Buffer[] = [];
     for await (const chunk of request) sent.push(chunk);
     response.setHeader("x-request-id", "r-1");
-    response.end(JSON.stringify(answer(request, sent)));
+    response.end(JSON.stringify(responseFor(request, sent)));
   });
   server.on("connection", (socket) => {
     sockets.add(socket);
@@ -98,7 +98,7 @@ for (const [name, undici] of versions) {
     assert.equal(requests.length, before);
   });
 
-  test(`${name}: an answer that a RetryAgent makes an error of keeps its status`, async (t) => {
+  test(`${name}: a response that a RetryAgent makes an error of keeps its status`, async (t) => {
     const server = http.createServer((_request, response) => response.writeHead(503).end());
     await once(server.listen(0, "127.0.0.1"), "listening");
     t.after(() => server.close());
@@ -108,7 +108,7 @@ for (const [name, undici] of versions) {
     assert.deepEqual([error.code, error.httpStatus], ["UNAVAILABLE", 503]);
   });
 
-  test(`${name}: a MockAgent answers`, async (t) => {
+  test(`${name}: a MockAgent responds`, async (t) => {
     // Their types differ by version.
     const { MockAgent } = undici as typeof undici8;
     const mocks = new MockAgent();
@@ -162,7 +162,7 @@ for (const [name, undici] of versions) {
       assert.equal(requests.filter((path) => path.includes("queued")).length, 0);
     });
 
-  test(`${name}: a call that ended before a delayed mock answered ends nothing else`, async (t) => {
+  test(`${name}: a call that ended before a delayed mock responded ends nothing else`, async (t) => {
     const { MockAgent } = undici as typeof undici8;
     const mocks = new MockAgent();
     t.after(() => mocks.close());

@@ -12,7 +12,7 @@ const { NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM, NGHTTP2_INTERNAL_ERROR, NGHTTP
 // Node's server names the last stream itself where it is told 0: so each row's call is the second of its connection.
 const firstStream = 1;
 
-/** The headers of a good answer. */
+/** The headers of a good response. */
 const head = { ":status": 200, "content-type": "application/json" };
 /** A ranking of one document. */
 const ranking = { data: [{ index: 0, relevance_score: 0.5 }] };
@@ -22,8 +22,8 @@ type Stream = http2.ServerHttp2Stream;
 /** What the server does with one request of this path, which is its nth. */
 type Behaviour = (stream: Stream, nth: number, session: http2.ServerHttp2Session) => void;
 
-/** Answers once the body is whole, with its length. */
-function answer(stream: Stream): void {
+/** Responds once the body is whole, with its length. */
+function responseFor(stream: Stream): void {
   let length = 0;
   stream.on("data", (chunk: Buffer) => {
     length += chunk.length;
@@ -42,12 +42,12 @@ const rows: readonly {
   readonly seen: Readonly<Record<string, number>> | number;
 }[] = [
   {
-    what: "a GOAWAY that takes the stream in, and its answer",
+    what: "a GOAWAY that takes the stream in, and its response",
     behave: (stream, _nth, session) => {
       session.goaway(NGHTTP2_NO_ERROR, stream.id);
-      answer(stream);
+      responseFor(stream);
     },
-    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "answered" },
+    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "responded" },
     seen: 1,
   },
   {
@@ -68,8 +68,8 @@ const rows: readonly {
   {
     what: "a GOAWAY that leaves the stream out",
     behave: (stream, nth, session) =>
-      nth === 1 ? session.goaway(NGHTTP2_NO_ERROR, firstStream) : answer(stream),
-    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "answered" },
+      nth === 1 ? session.goaway(NGHTTP2_NO_ERROR, firstStream) : responseFor(stream),
+    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "responded" },
     seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
   },
   {
@@ -81,8 +81,8 @@ const rows: readonly {
   },
   {
     what: "REFUSED_STREAM",
-    behave: (stream, nth) => (nth === 1 ? stream.close(NGHTTP2_REFUSED_STREAM) : answer(stream)),
-    executed: { "undici 6": "no", "undici 7": "no", "undici 8": "answered" },
+    behave: (stream, nth) => (nth === 1 ? stream.close(NGHTTP2_REFUSED_STREAM) : responseFor(stream)),
+    executed: { "undici 6": "no", "undici 7": "no", "undici 8": "responded" },
     seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
   },
   {
@@ -110,7 +110,7 @@ const rows: readonly {
     seen: 1,
   },
   {
-    what: "RST_STREAM in the middle of an answer",
+    what: "RST_STREAM in the middle of a response",
     behave: (stream) => {
       stream.respond(head);
       stream.write("{", () => stream.close(NGHTTP2_INTERNAL_ERROR));
@@ -124,7 +124,7 @@ const body = { query: "q", documents: ["d"] };
 const file = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 251);
 const nothing = () => {};
 
-async function serve(t: Scope, behave: Behaviour = answer) {
+async function serve(t: Scope, behave: Behaviour = responseFor) {
   const seen: string[] = [];
   const sessions = new Set<http2.ServerHttp2Session>();
   const server = http2.createSecureServer({ cert: certificate, key: certificateKey, allowHTTP1: true });
@@ -166,13 +166,13 @@ for (const [name, undici] of versions) {
     for (const { what, behave, executed, seen: expected } of rows)
       test(`${name} ${JSON.stringify(options)}, ${what}: said, and sent as often as may be`, async (t) => {
         const first: Behaviour = (stream, ...more) =>
-          seen.length === 1 ? answer(stream) : behave(stream, ...more);
+          seen.length === 1 ? responseFor(stream) : behave(stream, ...more);
         const { url, seen } = await serve(t, first);
         const client = clientOf(url, dispatcherOf(t, options));
         await client.rerank(body);
         const resume = client.reinforcementFineTuningJobs.resume("job-1", { timeoutMs: 2000 });
         const said = await resume.then(
-          () => "answered",
+          () => "responded",
           async () => (await failure(resume)).executed,
         );
         assert.equal(said, typeof executed === "string" ? executed : executed[name]);
@@ -194,7 +194,7 @@ for (const [name, undici] of versions) {
     let stalled: Stream | undefined;
     const { url, seen, sessions } = await serve(t, (stream) => {
       if (seen.length === 2) stalled = stream.pause();
-      else answer(stream);
+      else responseFor(stream);
     });
     const client = clientOf(url, dispatcherOf(t));
     // On a busy machine it may take as long as the deadline to connect.
@@ -214,10 +214,10 @@ for (const [name, undici] of versions) {
     assert(read < 1_000_000, `${read} bytes came`);
   });
 
-  test(`${name} over HTTP/2: an answer that stalls meets the deadline, and its stream is gone`, async (t) => {
+  test(`${name} over HTTP/2: a response that stalls meets the deadline, and its stream is gone`, async (t) => {
     let gone: Promise<unknown> | undefined;
     const { url, seen } = await serve(t, (stream) => {
-      if (seen.length === 1) return answer(stream);
+      if (seen.length === 1) return responseFor(stream);
       gone = new Promise((resolve) => stream.resume().on("close", resolve));
       stream.respond(head);
       stream.write("{");

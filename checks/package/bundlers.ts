@@ -21,19 +21,19 @@ const takesNoCommonJs = new Set(["rollup", "vite"]);
 
 /** Bundles each entry with each bundler, and runs what came out. */
 export async function checkBundlers(user: string): Promise<string> {
-  const answering = await startAnswering();
+  const service = await startService();
   try {
     for (const [file, text] of Object.entries(entries)) writeFileSync(path.join(user, file), text);
     for (const [name, bundler] of Object.entries(bundlers)) {
       for (const file of Object.keys(entries)) {
         if (file.endsWith(".cjs") && takesNoCommonJs.has(name)) continue;
-        await checkBundle(user, file, bundler, answering.url).catch((error: Error) => {
+        await checkBundle(user, file, bundler, service.url).catch((error: Error) => {
           throw new Error(`${name}, ${file}: ${error.message}`);
         });
       }
     }
   } finally {
-    answering.close();
+    service.close();
   }
   return `${Object.keys(bundlers).join(", ")}: a page and a server`;
 }
@@ -62,13 +62,13 @@ function asOnAPage(bundle: string, address: string): void {
   writeFileSync(bundle, `globalThis.address = ${JSON.stringify(address)}; ${page}\n${code}`);
 }
 
-/** A service on a port that answers every rerank, to pages of any origin too. */
-async function startAnswering(): Promise<{ readonly url: string; close(): void }> {
-  const answer = JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 0.5 }] });
+/** A service on a port that responds to every rerank, to pages of any origin too. */
+async function startService(): Promise<{ readonly url: string; close(): void }> {
+  const ranking = JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 0.5 }] });
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
       const cors = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };
-      response.writeHead(200, { "content-type": "application/json", ...cors }).end(answer);
+      response.writeHead(200, { "content-type": "application/json", ...cors }).end(ranking);
     });
   });
   await once(server.listen(0, "127.0.0.1"), "listening");

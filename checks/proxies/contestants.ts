@@ -5,7 +5,7 @@ import type { RunningProxy } from "./programs/proxies.js";
 /** What a call asks for. */
 export type Operation = "resume" | "rerank" | "scale" | "upload";
 
-/** A client under test. Each call has a name, which the service sends back and its answer must carry. */
+/** A client under test. Each call has a name, which the service sends back and its response must carry. */
 export interface Contestant {
   readonly name: string;
   readonly operations: readonly Operation[];
@@ -19,7 +19,7 @@ export type Said = "neverRan" | "overBudget" | undefined;
 
 /** A client that is ready to call. */
 export interface OpenContestant {
-  /** Resolves to the name that the answer carries. */
+  /** Resolves to the name that the response carries. */
   call(operation: Operation, name: string): Promise<string>;
   /** What the client says of a call that failed. */
   said(error: unknown): Said;
@@ -89,8 +89,8 @@ export const peers: readonly Contestant[] = ["undici", "got", "openai", "stripe"
           operation === "rerank"
             ? "/inference/v1/rerank"
             : `/v1/accounts/proxies/reinforcementFineTuningJobs/${id}:resume`;
-        const answer = await peer.post(path, operation === "rerank" ? { query: id, documents: ["d"] } : {});
-        return answer.name ?? "";
+        const response = await peer.post(path, operation === "rerank" ? { query: id, documents: ["d"] } : {});
+        return response.name ?? "";
       },
       // None of them says anything.
       said: () => undefined,

@@ -31,7 +31,7 @@ export interface Counted {
   readonly overBudget: number;
   /** Resumes and uploads that failed when nobody could know whether they had run. */
   readonly unknown: number;
-  /** Answers of another call, answers to what never ran, and failures that were said not to have run and had. */
+  /** Responses of another call, responses to what never ran, and failures that were said not to have run and had. */
   readonly wrong: number;
 }
 
@@ -71,8 +71,8 @@ export async function count(setting: Setting): Promise<Counted> {
 interface Result {
   readonly operation: Operation;
   readonly name: string;
-  /** The name its answer carried; undefined when it failed. */
-  readonly answered: string | undefined;
+  /** The name its response carried; undefined when it failed. */
+  readonly responded: string | undefined;
   readonly said: Said;
 }
 
@@ -98,18 +98,18 @@ async function makeCalls(
 
 async function makeCall(client: OpenContestant, operation: Operation, name: string): Promise<Result> {
   try {
-    return { operation, name, answered: await client.call(operation, name), said: undefined };
+    return { operation, name, responded: await client.call(operation, name), said: undefined };
   } catch (error) {
-    return { operation, name, answered: undefined, said: client.said(error) };
+    return { operation, name, responded: undefined, said: client.said(error) };
   }
 }
 
 type Verdict = "right" | "ranTwice" | "lost" | "overBudget" | "unknown" | "wrong";
 
-function judge({ operation, name, answered, said }: Result, ran: number): Verdict {
+function judge({ operation, name, responded, said }: Result, ran: number): Verdict {
   const safeTwice = operation === "rerank" || operation === "scale";
   if (ran > 1 && !safeTwice) return "ranTwice";
-  if (answered !== undefined) return answered === name && ran > 0 ? "right" : "wrong";
+  if (responded !== undefined) return responded === name && ran > 0 ? "right" : "wrong";
   if (said !== undefined && ran > 0) return "wrong";
   if (said !== undefined) return said === "overBudget" ? "overBudget" : "lost";
   return safeTwice ? "lost" : "unknown";

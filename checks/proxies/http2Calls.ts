@@ -44,11 +44,11 @@ async function lane(): Promise<void> {
   }
 }
 
-// Each answer carries the name of its call.
+// Each response carries the name of its call.
 async function made(name: string, call: (name: string) => PromiseLike<unknown>): Promise<void> {
   try {
-    const answer = await call(name);
-    if (!JSON.stringify(answer).includes(`"${name}"`)) failures[name] = ["wrong", JSON.stringify(answer)];
+    const response = await call(name);
+    if (!JSON.stringify(response).includes(`"${name}"`)) failures[name] = ["wrong", JSON.stringify(response)];
   } catch (error) {
     if (!isStatusError(error)) throw error;
     failures[name] = [error.executed, error.message];

@@ -6,14 +6,14 @@ const openers = {
     return {
       async post(path, body) {
         const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-        const answer = await request(baseUrl + path, {
+        const response = await request(baseUrl + path, {
           method: "POST",
           headers,
           body: JSON.stringify(body),
           dispatcher,
         });
-        if (answer.statusCode !== 200) throw new Error(`HTTP ${answer.statusCode}`);
-        return answer.body.json();
+        if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
+        return response.body.json();
       },
       close: () => dispatcher.close(),
     };

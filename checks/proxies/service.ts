@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { certificate, certificateKey } from "../../test/support/certificate.js";
 
-/** The service behind the proxies: it counts how often each call ran, and answers with the call's own name. */
+/** The service behind the proxies: it counts how often each call ran, and responds with the call's own name. */
 export class Service {
   /** How often each call ran, by its name. */
   readonly ran: Map<string, number> = new Map();

@@ -114,7 +114,7 @@ export const behaviour = {
     await failure(client.deployments.scale(id("moved"), 1, { maxRetries: 0 }));
     equal((await received(id("moved"))).length, 1);
   },
-  async "decodes a compressed answer"({ client, id }) {
+  async "decodes a compressed response"({ client, id }) {
     equal((await client.reinforcementFineTuningJobs.resume(id("gzip"))).state, "JOB_STATE_RUNNING");
   },
   async "gives the response around the value"({ client, id }) {

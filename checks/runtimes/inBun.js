@@ -94,7 +94,7 @@ export const idioms = {
     await client.datasets.upload(id("piped"), piped, { name: "s" });
     await arrived(received, id("piped"), await contentOf(place.path));
   },
-  async "is answered by Bun.serve"({ createClient, place }) {
+  async "gets a response of Bun.serve"({ createClient, place }) {
     let form;
     const server = Bun.serve({
       port: 0,

@@ -42,7 +42,7 @@ export const idioms = {
     equal([file.name, file.bytes], ["train.jsonl", size]);
     equal(Number(length) > size, true);
   },
-  async "ranks in bulk, and is answered by the mock server in memory and on a port"({ createClient }) {
+  async "ranks in bulk, and gets responses of the mock server in memory and on a port"({ createClient }) {
     const service = createTestService();
     const { url, close } = await service.listen();
     try {
@@ -56,7 +56,7 @@ export const idioms = {
     }
     equal(service.requests.length, 2);
   },
-  async "is answered by Deno.serve"({ createClient }) {
+  async "gets a response of Deno.serve"({ createClient }) {
     const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, async (request) => {
       const { documents } = await request.json();
       return Response.json({ data: documents.map((_, index) => ({ index, relevance_score: 0.5 })) });

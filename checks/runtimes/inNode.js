@@ -42,14 +42,14 @@ const mocked = (version) => ({
       const service = createTestService();
       await make({ ...outside, fetch: service.fetch }).rerank(rerank(mockedId));
       equal(service.requests.length, 1);
-      const answer = { data: [{ index: 0, relevance_score: 0.5 }] };
+      const response = { data: [{ index: 0, relevance_score: 0.5 }] };
       const prepared = mocks.get("https://api.example.com");
-      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, answer);
-      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, answer);
-      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, answer);
+      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, response);
+      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, response);
+      prepared.intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, response);
       const baseUrl = "https://api.example.com";
       for (const ways of [{}, { fetch: undici.fetch }, { dispatcher: mocks }])
-        equal(await make({ baseUrl, ...ways }).rerank(rerank(mockedId)), answer);
+        equal(await make({ baseUrl, ...ways }).rerank(rerank(mockedId)), response);
       await make({ ...outside, agent }).rerank(rerank(id(`agent${version}`)));
       await make({}).rerank(rerank(id(`loopback${version}`)));
       mocks.deactivate();

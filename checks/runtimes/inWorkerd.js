@@ -21,8 +21,8 @@ export default {
 const ofWorkers = {
   async "passes a request's body on"({ received, id, place }) {
     const body = bytes(500_000);
-    const answer = await place.self.fetch(`https://worker.test/${id("passed")}`, { method: "POST", body });
-    equal((await answer.json()).bytes, 500_000);
+    const response = await place.self.fetch(`https://worker.test/${id("passed")}`, { method: "POST", body });
+    equal((await response.json()).bytes, 500_000);
     const [{ file, length }] = await received(id("passed"));
     equal([file.name, file.sha256], ["train.jsonl", await sha256(body)]);
     equal(Number(length) > 500_000, true);

@@ -46,8 +46,8 @@ const job = {
 
 const ok = ({ method }: Received): Reply => ({ json: method === "PATCH" ? {} : job });
 
-/** Answers by the id's first word. */
-const answers: Readonly<Record<string, (received: Received, count: number) => Reply | undefined>> = {
+/** Responses by the id's first word. */
+const responses: Readonly<Record<string, (received: Received, count: number) => Reply | undefined>> = {
   ok,
   gzip: () => ({ json: job, gzip: true }),
   missing: () => ({
@@ -80,7 +80,7 @@ export async function startServer(pages: Pages): Promise<{ url: string; close():
     const received = describe(request, bytes);
     const known = [...(seen.get(received.id) ?? []), received];
     seen.set(received.id, known);
-    const reply = answerTo(received, known.length);
+    const reply = responseTo(received, known.length);
     if (reply) send(response, reply);
   });
   server.listen(0, "127.0.0.1");
@@ -118,10 +118,10 @@ function fileOf(type: string, bytes: Buffer): StoredFile {
   };
 }
 
-function answerTo(received: Received, count: number): Reply | undefined {
+function responseTo(received: Received, count: number): Reply | undefined {
   const { id, file, body } = received;
-  const answer = answers[id.split("-")[0] ?? ""];
-  if (answer && answer !== ok) return answer(received, count);
+  const response = responses[id.split("-")[0] ?? ""];
+  if (response && response !== ok) return response(received, count);
   if (file) return { json: { id: "file-1", object: "file", filename: file.name, bytes: file.bytes } };
   if (body?.documents) return { json: ranking(body.documents) };
   return ok(received);

@@ -11,9 +11,9 @@ export async function startRecordedMock() {
     const { method, url, headers } = request;
     const chunks = await request.toArray();
     received.push({ method, url, headers, body: Buffer.concat(chunks) });
-    const passed = ask(prism.url + url, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(response);
+    const passed = ask(prism.url + url, { method, headers }, (upstream) => {
+      response.writeHead(upstream.statusCode, upstream.headers);
+      upstream.pipe(response);
     });
     passed.end(Buffer.concat(chunks));
   }).listen(0, "127.0.0.1");

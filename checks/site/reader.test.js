@@ -83,9 +83,9 @@ test("every revision of the contract is served by its name, as its sums say, and
 });
 
 async function download(name) {
-  const answer = await fetch(`${site.origin}/${name}`);
-  assert.equal(answer.status, 200, name);
-  return Buffer.from(await answer.arrayBuffer());
+  const response = await fetch(`${site.origin}/${name}`);
+  assert.equal(response.status, 200, name);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 test("llms.txt lists pages that are there, and llms-full.txt holds their text", async () => {
@@ -94,9 +94,9 @@ test("llms.txt lists pages that are there, and llms-full.txt holds their text", 
   const links = [...list.matchAll(/\]\((\/[^)]+)\)/g)].map(([, link]) => link);
   assert.ok(links.length > 60, `${links.length} links`);
   for (const link of links) {
-    const answer = await fetch(site.origin + link);
-    assert.equal(answer.status, 200, link);
-    if (link.endsWith(".md")) assert.ok(whole.includes((await answer.text()).trim()), link);
+    const response = await fetch(site.origin + link);
+    assert.equal(response.status, 200, link);
+    if (link.endsWith(".md")) assert.ok(whole.includes((await response.text()).trim()), link);
   }
   for (const name of await pagesOf()) {
     if (name === "404.html") continue;

@@ -31,9 +31,9 @@ describe("without JavaScript the page of", () => {
         const text = await page.locator(".vp-doc").innerText();
         assert.ok(text.includes(`${method.toUpperCase()} ${path}`));
         const bodies = Object.values(told.requestBody.content).map(({ schema }) => resolve(schema));
-        const answer = resolve(told.responses["200"].content["application/json"].schema);
+        const response = resolve(told.responses["200"].content["application/json"].schema);
         // A job has a page of its own.
-        const shown = answer === job ? bodies : [...bodies, answer];
+        const shown = response === job ? bodies : [...bodies, response];
         const fields = shown.flatMap(({ properties = {} }) => Object.keys(properties));
         const parameters = (told.parameters ?? []).map((each) => resolve(each).name);
         for (const word of [...fields, ...parameters]) assert.ok(text.includes(word), word);

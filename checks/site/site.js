@@ -34,7 +34,7 @@ function compressed(name, body) {
 }
 
 /** A file as the host sends it: its status, type, and bytes, gzipped where it is text. */
-export async function answer(name, accepts) {
+export async function responseFor(name, accepts) {
   const isThere = await stat(path.join(folder, name)).then(
     (found) => found.isFile(),
     () => false,
@@ -53,7 +53,7 @@ export async function serveSite() {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const name = path.normalize(decodeURIComponent(pathname)).replace(/\/$/, "/index.html");
-    const { status, headers, body } = await answer(name, request.headers["accept-encoding"] ?? "");
+    const { status, headers, body } = await responseFor(name, request.headers["accept-encoding"] ?? "");
     response.writeHead(status, headers).end(body);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -2,18 +2,18 @@
 // the paint's time with --judged: a machine with other work would be measured, not the page.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { answer, pagesOf } from "./site.js";
+import { pagesOf, responseFor } from "./site.js";
 import { phone, useSite } from "./visit.js";
 
 const site = useSite();
 const pages = await pagesOf();
 const judged = process.env.JUDGED !== undefined;
 
-const sent = async (name) => (await answer(name, "gzip")).body.length;
+const sent = async (name) => (await responseFor(name, "gzip")).body.length;
 
 // What the page itself names: its style, its scripts, its pictures.
 async function partsOf(name) {
-  const html = `${(await answer(name, "")).body}`;
+  const html = `${(await responseFor(name, "")).body}`;
   const tags = [...html.matchAll(/<(?:link|script|img)\b[^>]*>/g)].map(([tag]) => tag);
   const addressed = tags.map((tag) => [tag, /(?:href|src)="\/([^"]+)"/.exec(tag)?.[1]]);
   const parts = addressed.filter(([tag, file]) => file && !/rel="(icon|apple|alternate|canonical)/.test(tag));
@@ -28,7 +28,9 @@ async function partsOf(name) {
 // The typefaces that its style asks for.
 async function fontsOf(files) {
   const styles = await Promise.all(
-    files.filter((file) => file.endsWith(".css")).map(async (file) => `${(await answer(file, "")).body}`),
+    files
+      .filter((file) => file.endsWith(".css"))
+      .map(async (file) => `${(await responseFor(file, "")).body}`),
   );
   return styles.flatMap((style) => [...style.matchAll(/url\("?\/([^")]+\.woff2)/g)].map(([, file]) => file));
 }
@@ -55,14 +57,14 @@ test("the typeface has at most 60 kB, does not hold up the text, and its licence
   assert.ok((await sent(fonts[0])) < 60_000);
   const style = `${
     (
-      await answer(
+      await responseFor(
         files.find((file) => file.endsWith(".css")),
         "",
       )
     ).body
   }`;
   assert.match(style, /@font-face\{[^}]*font-display:swap/);
-  assert.match(`${(await answer("assets/OFL.txt", "")).body}`, /SIL Open Font License/i);
+  assert.match(`${(await responseFor("assets/OFL.txt", "")).body}`, /SIL Open Font License/i);
 });
 
 test("the first paint waits for the page and one style, of 60 kB at most; scripts come after it", async () => {

@@ -266,7 +266,7 @@ test("a chunk and rerankAll of tunerank/bulk on one client share one limit", asy
   let ranked = 0;
   for await (const { error } of rerankAll(client, rows(6))) if (!error) ranked += 1;
   assert.deepEqual([ranked, await chunk.result], [6, { ranked: 6, failed: 0 }]);
-  // A run begins with four: the fifth request of both together waits for an answer.
+  // A run begins with four: the fifth request of both together waits for a response.
   assert.ok((slow.requests[4]?.ms ?? 0) >= 490, JSON.stringify(slow.requests.map(({ ms }) => ms)));
   slow.close();
 });
@@ -305,7 +305,7 @@ test("a row that fails until its time is over is a row with its error, and the o
   assert.match(`${[...chunked.parts.values()].flat()[0]?.error?.code}`, /^(UNAVAILABLE|DEADLINE_EXCEEDED)$/);
 });
 
-test("a key that is refused midway fails for good; what was answered is written, and skipped the next time", async () => {
+test("a key that is refused midway fails for good; what got a response is written, and skipped the next time", async () => {
   service.fail("rerank", { delayMs: 1, times: 12 });
   service.fail("rerank", { code: "UNAUTHENTICATED", times: 99 });
   const chunked = chunkActivities(rows(30), { concurrency: 1 });
@@ -318,7 +318,7 @@ test("a key that is refused midway fails for good; what was answered is written,
   assert.equal(new Set(chunked.ids()).size, 30);
 });
 
-test("a cancellation writes what was answered, and nothing is sent after it", async () => {
+test("a cancellation writes what got a response, and nothing is sent after it", async () => {
   const chunked = chunkActivities(rows(40), { concurrency: 2 });
   service.fail("rerank", { delayMs: 20, times: Number.POSITIVE_INFINITY });
   const { environment, result } = within(() => chunked.rerankChunk(0));

@@ -41,7 +41,7 @@ export function compareOperations(
   );
   compareParameters(compared("request"), old, now);
   compareBodies(compared("request"), old, now);
-  compareAnswers(compared("answer"), old, now);
+  compareResponses(compared("answer"), old, now);
 }
 
 // Revisions before 0.2.0 state none of them.
@@ -162,7 +162,7 @@ function encodingOf(document: Document, { schema = {}, encoding = {} }: Content[
   return Object.fromEntries(told);
 }
 
-function compareAnswers(comparison: Comparison, old: Endpoint, now: Endpoint): void {
+function compareResponses(comparison: Comparison, old: Endpoint, now: Endpoint): void {
   for (const [status, response] of Object.entries(old.operation.responses)) {
     const found = now.operation.responses[status];
     if (found === undefined) {

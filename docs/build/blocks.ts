@@ -23,7 +23,7 @@ export interface Block {
   readonly text: string;
   /** What it prints, as the block `text prints` below it says. */
   readonly prints: { readonly text: string; readonly line: number } | undefined;
-  /** The command of the mock server that answers it, as the page shows it, or undefined where it shows none. */
+  /** The command of the mock server that responds to it, as the page shows it, or undefined where it shows none. */
   readonly service: string | undefined;
 }
 

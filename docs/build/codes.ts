@@ -103,7 +103,7 @@ function index(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-// Rows in which a plain answer with the code's own status names it, and the client has no special options.
+// Rows in which a plain response with the code's own status names it, and the client has no special options.
 function named(row: Row, name: string): boolean {
   const fresh = row.client === undefined || row.client.apiKey === "function";
   return (
@@ -164,7 +164,7 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
   ].join("\n");
 }
 
-// Rows that differ in how an answer says how long to wait, which few need to know.
+// Rows that differ in how a response says how long to wait, which few need to know.
 function isForm({ description }: Row): boolean {
   return /\bdate\b|RetryInfo|milliseconds|decimals|several times|neither a number/.test(description);
 }

@@ -43,8 +43,8 @@ interface Content {
   readonly examples?: Readonly<Record<string, Example>>;
 }
 
-/** An answer of an operation, or its body. */
-export interface Answer {
+/** A response of an operation, or its body. */
+export interface OperationResponse {
   readonly $ref?: string;
   readonly description?: string;
   readonly headers?: Readonly<Record<string, Parameter>>;
@@ -52,7 +52,7 @@ export interface Answer {
   readonly "x-unstated"?: string;
 }
 
-/** A parameter of an operation, or a header of an answer. */
+/** A parameter of an operation, or a header of a response. */
 export interface Parameter {
   readonly $ref?: string;
   readonly name: string;
@@ -70,8 +70,8 @@ export interface Operation extends OperationShape {
     readonly description: string;
     readonly "x-retry": RetryKind;
     readonly "x-unstated"?: string;
-    readonly requestBody?: Answer;
-    readonly responses: Readonly<Record<string, Answer>>;
+    readonly requestBody?: OperationResponse;
+    readonly responses: Readonly<Record<string, OperationResponse>>;
   };
 }
 
@@ -94,7 +94,7 @@ export class Contract {
   readonly schemas: Readonly<Record<string, Schema>>;
   /** The codes by their names. */
   readonly codes: Readonly<Record<string, string>>;
-  readonly #responses: Readonly<Record<string, Answer>>;
+  readonly #responses: Readonly<Record<string, OperationResponse>>;
 
   constructor(text: string) {
     const document = parse(text);
@@ -129,7 +129,7 @@ export class Contract {
     return (value.$ref === undefined ? value : found) as T;
   }
 
-  /** The contract's example of an error answer with this code. */
+  /** The contract's example of an error response with this code. */
   errorExample(code: string): unknown {
     for (const { content = {} } of Object.values(this.#responses)) {
       for (const { examples = {} } of Object.values(content)) {

@@ -4,8 +4,8 @@ import { type Course, run, runLoop } from "../lab/experiment.js";
 import { presets } from "../lab/presets.js";
 import type { Page } from "./markdown.js";
 
-/** How long the mock server of the lab takes for an answer. */
-export const answerMs = 150;
+/** How long the mock server of the lab takes for a response. */
+export const responseMs = 150;
 
 // The labs of the guides, and those of the operations' pages.
 const shown: readonly (readonly [LabOperation, string])[] = [
@@ -22,7 +22,7 @@ export async function labPart(): Promise<Page> {
     shown.map(async ([operation, id]): Promise<[string, Course[]]> => {
       const preset = presets.find((each) => each.id === id);
       if (preset === undefined) throw new Error(`The lab has no ${id}.`);
-      const experiment = { operation, code: calls[operation], preset, times: 1, answerMs };
+      const experiment = { operation, code: calls[operation], preset, times: 1, responseMs };
       return [`${operation} ${id}`, await Promise.all([run(experiment), runLoop(experiment)])];
     }),
   );

@@ -1,10 +1,10 @@
 // A page of the HTTP reference for an operation: what the contract says, and what a person wrote for it.
 import { existsSync } from "node:fs";
 import { isSafe } from "../../scripts/generate/document.js";
-import type { AnswerKind, OperationShape } from "../../scripts/generate/operations.js";
+import type { OperationShape, ResponseKind } from "../../scripts/generate/operations.js";
 import { calls } from "../lab/calls.js";
 import { blocksOf } from "./blocks.js";
-import type { Answer, Contract, Operation, Parameter, Schema } from "./contract.js";
+import type { Contract, Operation, OperationResponse, Parameter, Schema } from "./contract.js";
 import { type Field, fieldsOf, fieldTable, job } from "./fields.js";
 import { block, code, head, prose, table, unstated } from "./markdown.js";
 import { pageOf } from "./operations.js";
@@ -24,7 +24,7 @@ export function operationPage(contract: Contract, operation: Operation): string 
     "## Body\n",
     body(contract, operation),
     "## Response\n",
-    answer(contract, operation),
+    response(contract, operation),
     "## Errors\n",
     errors(contract, operation),
     tryIt(pageOf(id).page),
@@ -80,9 +80,9 @@ interface Example {
 // Of a valid response. The one with every field of a job is on the job's page.
 function goodExamples(
   contract: Contract,
-  { told, answer: { status, contentType = "" } }: Operation,
+  { told, response: { status, contentType = "" } }: Operation,
 ): Example[] {
-  const { content = {} } = contract.resolve<Answer>(told.responses[status] ?? {});
+  const { content = {} } = contract.resolve<OperationResponse>(told.responses[status] ?? {});
   const { everyField, ...examples } = content[contentType]?.examples ?? {};
   return Object.values(examples);
 }
@@ -124,7 +124,7 @@ function asField({ name, required, description = "", schema, ...rest }: Paramete
 
 function body(contract: Contract, { told, body: sent }: Operation): string {
   if (sent === undefined) return "The request has no body.\n";
-  const { description = "", content } = contract.resolve<Answer>(told.requestBody ?? {});
+  const { description = "", content } = contract.resolve<OperationResponse>(told.requestBody ?? {});
   const shape = contract.resolve<Schema>(sent.schema as Schema);
   const shown =
     sent.file === undefined ? examplesOf(Object.values(content?.[sent.contentType]?.examples ?? {})) : "";
@@ -132,18 +132,20 @@ function body(contract: Contract, { told, body: sent }: Operation): string {
   return `${code(sent.contentType)}. ${may}${prose(description)} ${unstated(shape)}\n\n${fieldsOf(contract, shape, "request")}\n${shown}`;
 }
 
-const readAs: Readonly<Record<Exclude<AnswerKind, "json">, string>> = {
+const readAs: Readonly<Record<Exclude<ResponseKind, "json">, string>> = {
   none: "The response has no body.",
   bytes: "The body is bytes.",
   text: "The body is text.",
 };
 
-function answer(contract: Contract, operation: Operation): string {
+function response(contract: Contract, operation: Operation): string {
   const {
     told,
-    answer: { kind, status, contentType = "", schema },
+    response: { kind, status, contentType = "", schema },
   } = operation;
-  const { description = "", headers = {} } = contract.resolve<Answer>(told.responses[status] ?? {});
+  const { description = "", headers = {} } = contract.resolve<OperationResponse>(
+    told.responses[status] ?? {},
+  );
   // The first stands at the top of the page.
   const others = goodExamples(contract, operation).slice(1);
   const shape = contract.resolve<Schema>((schema ?? {}) as Schema);
@@ -180,16 +182,16 @@ function exampleBlock({ value }: Example): string {
   return typeof value === "string" ? block("text", value) : block("json", JSON.stringify(value, null, 2));
 }
 
-function errors(contract: Contract, { told, answer: { status: good } }: Operation): string {
+function errors(contract: Contract, { told, response: { status: good } }: Operation): string {
   const failed = Object.entries(told.responses)
     .filter(([status]) => status !== good)
     .map(
       ([status, response]) =>
-        [status === "default" ? "any other" : status, contract.resolve<Answer>(response)] as const,
+        [status === "default" ? "any other" : status, contract.resolve<OperationResponse>(response)] as const,
     );
   const headers = Object.assign(
     {},
-    ...Object.values(told.responses).map((each) => contract.resolve<Answer>(each).headers),
+    ...Object.values(told.responses).map((each) => contract.resolve<OperationResponse>(each).headers),
   );
   const rows = failed.map(([status, { description = "", content = {} }]) => {
     const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(

@@ -53,16 +53,16 @@ function jobPage(contract: Contract): string {
     return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "request")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
-  const answering = contract.operations.filter(({ answer: { schema: each } }) =>
+  const withResponse = contract.operations.filter(({ response: { schema: each } }) =>
     each?.$ref?.endsWith(`/${job}`),
   );
-  const links = answering.map(({ id }) => {
+  const links = withResponse.map(({ id }) => {
     const { page } = pageOf(id);
     return `[${page}](/reference/${page}.md)`;
   });
-  const [first = fail()] = answering;
+  const [first = fail()] = withResponse;
   const { everyField } =
-    first.told.responses[first.answer.status]?.content?.["application/json"]?.examples ?? {};
+    first.told.responses[first.response.status]?.content?.["application/json"]?.examples ?? {};
   return [
     head("A reinforcement fine-tuning job", "Every field of a job, and of the parts it is made of.", {
       wide: true,

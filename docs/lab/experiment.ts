@@ -58,8 +58,8 @@ export interface Experiment {
   readonly preset: Preset;
   /** How many requests meet the failure. */
   readonly times: number;
-  /** How long the test service takes for an answer. */
-  readonly answerMs: number;
+  /** How long the test service takes for a response. */
+  readonly responseMs: number;
 }
 
 type Show = (course: Course) => void;
@@ -86,9 +86,9 @@ export function runLoop(experiment: Experiment, show: Show = () => {}): Promise<
       const ended = (code?: string): void =>
         change((stretches) => ending(stretches, { to: now(), ...(code && { code }) }));
       try {
-        const answer = await service.fetch(url, init);
-        ended(answer.ok ? undefined : `HTTP ${answer.status}`);
-        return answer;
+        const response = await service.fetch(url, init);
+        ended(response.ok ? undefined : `HTTP ${response.status}`);
+        return response;
       } catch (error) {
         ended(error instanceof Error ? error.name : String(error));
         throw error;
@@ -157,11 +157,11 @@ function keptBy({ datasets, deployments, jobs }: TestService): Kept {
   return { files, replicas: deployment?.replicaCount ?? 1, job: job?.state ?? "JOB_STATE_PAUSED" };
 }
 
-function serviceFor({ operation, preset, times, answerMs }: Experiment): TestService {
+function serviceFor({ operation, preset, times, responseMs }: Experiment): TestService {
   const service = createTestService();
   const { failure } = preset;
-  if (failure) service.fail(operation, { ...failure, times, ...(answerMs > 0 && { delayMs: answerMs }) });
-  if (answerMs > 0) service.fail(operation, { delayMs: answerMs, times: Number.POSITIVE_INFINITY });
+  if (failure) service.fail(operation, { ...failure, times, ...(responseMs > 0 && { delayMs: responseMs }) });
+  if (responseMs > 0) service.fail(operation, { delayMs: responseMs, times: Number.POSITIVE_INFINITY });
   return service;
 }
 

@@ -4,7 +4,7 @@ import { isObject, mapObjects, mapValues, namesReached } from "./walk.js";
 // Any body at all: a proxy's page, a text, nothing.
 const anyBody: JsonObject = { "*/*": { schema: {} } };
 
-/** The form that clients are generated from: what is sent is as strict as ever, what is answered may be newer. */
+/** The form that clients are generated from: what is sent is as strict as ever, a response may be newer. */
 export function toClient(strict: JsonObject): JsonObject {
   const document = gatherUnstated(strict);
   const components = document.components as JsonObject;
@@ -33,27 +33,28 @@ function gatherUnstated(document: JsonObject): JsonObject {
   return { ...(gathered as JsonObject), "x-unstated": unstated };
 }
 
-// A default answer counts as a success, too, for tools that have one type for all successes.
+// A default response counts as a success, too, for tools that have one type for all successes.
 function withoutDefault(responses: JsonObject): JsonObject {
   const { default: _, ...statuses } = responses;
   return statuses;
 }
 
 function openSchemas(paths: JsonObject, components: JsonObject): JsonObject {
-  const answers: Json[] = [];
+  const allResponses: Json[] = [];
   const requests: Json[] = [];
   mapItems(paths, (operation) => {
     const { responses, ...others } = operation;
-    answers.push({ responses: responses as Json });
+    allResponses.push({ responses: responses as Json });
     requests.push(others);
     return operation;
   });
-  const answered = namesReached(answers, components, "schemas");
+  const received = namesReached(allResponses, components, "schemas");
   const sent = namesReached(requests, components, "schemas");
   return mapValues(components.schemas as JsonObject, (schema, name) => {
-    if (!answered.has(name)) return schema;
-    if (sent.has(name)) throw new Error(`${name} is sent and answered: it needs a schema for each.`);
-    return openAnswer(schema as JsonObject);
+    if (!received.has(name)) return schema;
+    if (sent.has(name))
+      throw new Error(`${name} is in a request and in a response: it needs a schema for each.`);
+    return openResponse(schema as JsonObject);
   });
 }
 
@@ -110,8 +111,8 @@ const limits = new Set(
 // A service may write an empty text where nothing is set, which is no UUID.
 const limitingFormats = new Set(["uuid"]);
 
-/** A schema of an answer that takes whatever a newer service sends; the rules it had stand in x-limits. */
-export function openAnswer(schema: JsonObject): JsonObject {
+/** A schema of a response that takes whatever a newer service sends; the rules it had stand in x-limits. */
+export function openResponse(schema: JsonObject): JsonObject {
   const dropped = Object.entries(schema).filter(([key, value]) => isLimit(key, value));
   const kept = Object.entries(schema).filter(([key, value]) => !isLimit(key, value) && !isOfEnum(key));
   const opened = mapValues(Object.fromEntries(kept), openKeyword);
@@ -130,18 +131,18 @@ function isLimit(key: string, value: Json): boolean {
   return limits.has(key) || (key === "format" && limitingFormats.has(value as string));
 }
 
-// A list of names or texts in the order of an enumeration means nothing without it. The default of an answer
+// A list of names or texts in the order of an enumeration means nothing without it. The default of a response
 // would stand in a client for what the service did not say.
 function isOfEnum(key: string): boolean {
   return /^(enum|default|x-enumNames|x-enum-descriptions)$/.test(key);
 }
 
 function openKeyword(value: Json, key: string): Json {
-  if (key === "properties") return mapValues(value as JsonObject, (each) => openAnswer(each as JsonObject));
+  if (key === "properties") return mapValues(value as JsonObject, (each) => openResponse(each as JsonObject));
   if (Array.isArray(value) && /^(allOf|anyOf|oneOf)$/.test(key)) {
-    return value.map((each) => openAnswer(each as JsonObject));
+    return value.map((each) => openResponse(each as JsonObject));
   }
-  return /^(items|additionalProperties)$/.test(key) && isObject(value) ? openAnswer(value) : value;
+  return /^(items|additionalProperties)$/.test(key) && isObject(value) ? openResponse(value) : value;
 }
 
 // What the keywords said is said in words: the known values, and the default.

@@ -2,7 +2,7 @@ import { browserFile, type Entry, entries, stemOf } from "./entries.js";
 
 type Target = string | { readonly [condition: string]: Target };
 
-// Bun and Deno answer to "node" too, so that comes after them.
+// Bun and Deno match "node" too, so that comes after them.
 const serverConditions = ["bun", "deno"];
 const webConditions = ["workerd", "edge-light", "browser"];
 

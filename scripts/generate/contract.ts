@@ -16,7 +16,7 @@ export function generateContract(document: Document, operations: readonly Operat
 
 /** Writes the valid responses that the mock server begins with. */
 export function generateExamples(operations: readonly OperationShape[]): string {
-  const rows = operations.map(({ id, answer: { status, contentType, example } }) => {
+  const rows = operations.map(({ id, response: { status, contentType, example } }) => {
     const row = { status: Number(status), contentType, value: example };
     return `  ${id}: ${JSON.stringify(row)},\n`;
   });
@@ -46,7 +46,7 @@ function codesTable(document: Document): string {
 
 function operationsTable(operations: readonly OperationShape[]): string {
   const rows = operations.map(({ id, method, path, kind, timeoutMs, bytesPerSecond, ...shape }) => {
-    const { maxResponseBytes, answer, operation } = shape;
+    const { maxResponseBytes, response, operation } = shape;
     const row = {
       method,
       path,
@@ -54,8 +54,8 @@ function operationsTable(operations: readonly OperationShape[]): string {
       timeoutMs,
       bytesPerSecond,
       maxResponseBytes,
-      answer: answer.kind === "json" ? undefined : answer.kind,
-      accept: answer.kind === "json" ? undefined : answer.contentType,
+      value: response.kind === "json" ? undefined : response.kind,
+      accept: response.kind === "json" ? undefined : response.contentType,
       whenUnknown: operation["x-when-unknown"] ?? whenUnknown[kind],
     };
     return `  ${id}: ${JSON.stringify(row)},\n`;
@@ -87,8 +87,8 @@ export interface OperationRow {
   readonly bytesPerSecond?: number;
   /** The most bytes of its response. */
   readonly maxResponseBytes: number;
-  /** What its response is read as. A JSON object unless given. */
-  readonly answer?: "none" | "bytes" | "text";
+  /** What its response is read as: nothing, bytes or a text. @default a JSON object */
+  readonly value?: "none" | "bytes" | "text";
   /** The media type of a response that is not JSON. */
   readonly accept?: string;
   /** Of a start and an append: what to tell the caller of a call that may have run. */

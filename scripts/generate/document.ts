@@ -109,8 +109,8 @@ export function operationsOf(document: Document): FoundOperation[] {
   );
 }
 
-/** References to every component that answers are made of. */
-export function answerComponents(document: Document): ReadonlySet<string> {
+/** References to every component that responses are made of. */
+export function responseComponents(document: Document): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;

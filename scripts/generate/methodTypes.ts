@@ -20,9 +20,9 @@ export function importsOf(document: Document, shapes: readonly OperationShape[])
     const name = schema && nameOf(schema);
     if (name !== undefined) schemas.add(name);
   };
-  for (const { body, answer, parameters } of shapes) {
+  for (const { body, response, parameters } of shapes) {
     if (body?.file === undefined) add(body?.schema);
-    add(answer.schema);
+    add(response.schema);
     for (const { schema } of [...parameters.query, ...parameters.header]) {
       add(schema);
       add(resolve(document, schema).items);
@@ -79,7 +79,7 @@ export function methodOf(document: Document, shape: OperationShape): string {
     ...args.map(({ name: each, words: said }) => `@param ${each} ${said}`),
     "@throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service.",
   ];
-  return `  /**\n${words.map((line) => `   * ${line}`.trimEnd()).join("\n")}\n   */\n  ${name}(${list}): CallPromise<${answerType(shape)}>;\n`;
+  return `  /**\n${words.map((line) => `   * ${line}`.trimEnd()).join("\n")}\n   */\n  ${name}(${list}): CallPromise<${responseType(shape)}>;\n`;
 }
 
 interface Argument {
@@ -160,9 +160,9 @@ function typeOf(document: Document, schema: Schema): string {
   return values ? values.map((value) => JSON.stringify(value)).join(" | ") : (types[type] ?? "unknown");
 }
 
-function answerType({ answer }: OperationShape): string {
-  if (answer.kind === "json") return nameOf(answer.schema ?? {}) ?? "object";
-  return { none: "void", bytes: "Uint8Array", text: "string" }[answer.kind];
+function responseType({ response }: OperationShape): string {
+  if (response.kind === "json") return nameOf(response.schema ?? {}) ?? "object";
+  return { none: "void", bytes: "Uint8Array", text: "string" }[response.kind];
 }
 
 /** What the document says of a group. */

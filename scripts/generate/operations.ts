@@ -28,7 +28,7 @@ import {
 import { type RequestRules, readRules } from "./rules.js";
 
 /** What a response's body is read as. */
-export type AnswerKind = "json" | "none" | "bytes" | "text";
+export type ResponseKind = "json" | "none" | "bytes" | "text";
 
 interface Body {
   readonly content?: Readonly<Record<string, Examples & { readonly schema?: Schema }>>;
@@ -65,8 +65,8 @@ export interface OperationShape {
   readonly rules: RequestRules;
   /** Finds a line of openapi.yaml. */
   readonly lineOf: LineOf;
-  readonly answer: {
-    readonly kind: AnswerKind;
+  readonly response: {
+    readonly kind: ResponseKind;
     readonly status: string;
     readonly schema?: Schema;
     readonly contentType?: string;
@@ -112,7 +112,7 @@ function shapeOf(reading: Reading): OperationShape {
   const body = collect(() => bodyOf(reading));
   const at = [...place, "requestBody"];
   if (body && /^(GET|HEAD|DELETE)$/.test(method)) collect(() => refuse(`a body with ${method}`, at));
-  const answer = operation.responses && collect(() => answerOf(reading));
+  const response = operation.responses && collect(() => responseOf(reading));
   // In the order of the path, as the method takes them.
   const inPath = named.flatMap((name) => within("path").filter((each) => each.name === name));
   const parameters = { path: inPath, query: within("query"), header: within("header") };
@@ -132,8 +132,8 @@ function shapeOf(reading: Reading): OperationShape {
     parameters,
     body,
     rules,
-    // Of an operation whose answer is refused nothing is written.
-    answer: answer as OperationShape["answer"],
+    // Nothing is written of an operation whose response is refused.
+    response: response as OperationShape["response"],
     lineOf: reading.lineOf,
   };
 }
@@ -164,24 +164,24 @@ function bodyOf(reading: Reading): RequestBody | undefined {
   return { contentType, schema, required, file, place: [...inner, "schema"], example };
 }
 
-function answerOf(reading: Reading): OperationShape["answer"] {
+function responseOf(reading: Reading): OperationShape["response"] {
   const { place, refuse } = reading;
   const { responses } = reading.operation;
   const all = [...place, "responses"];
-  const [status = refuse("no successful answer", all), ...more] = Object.keys(responses).filter((each) =>
+  const [status = refuse("no successful response", all), ...more] = Object.keys(responses).filter((each) =>
     each.startsWith("2"),
   );
-  if (more.length > 0) refuse(`${more.length + 1} successful answers`, [...all, more[0] ?? ""]);
+  if (more.length > 0) refuse(`${more.length + 1} successful responses`, [...all, more[0] ?? ""]);
   const at = [...all, status];
-  if (!/^\d+$/.test(status)) refuse(`an answer ${status}`, at);
+  if (!/^\d+$/.test(status)) refuse(`a response ${status}`, at);
   const { content } = pointedTo<Body>(reading, responses[status] as object, at);
   const [media, ...others] = Object.entries(content ?? {});
-  if (others.length > 0) refuse(`${others.length + 1} content types in its answer`, [...at, "content"]);
+  if (others.length > 0) refuse(`${others.length + 1} content types in its response`, [...at, "content"]);
   if (media === undefined) return { kind: "none", status };
   const [contentType, { schema, ...examples }] = media;
   const inner = [...at, "content", contentType];
   const example =
-    exampleOf(reading.document, examples) ?? refuse("an answer without an example", inner, lacking);
+    exampleOf(reading.document, examples) ?? refuse("a response without an example", inner, lacking);
   if (/^text\//.test(contentType)) return { kind: "text", status, contentType, example };
   if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType, example };
   if (
@@ -189,6 +189,6 @@ function answerOf(reading: Reading): OperationShape["answer"] {
     nameOf(schema) === undefined ||
     schemaAt(reading, schema, inner).type !== "object"
   )
-    return refuse("a JSON answer that is no object with a name", inner);
+    return refuse("a JSON response that is no object with a name", inner);
   return { kind: "json", status, schema, contentType, example };
 }

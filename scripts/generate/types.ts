@@ -1,7 +1,7 @@
 import { createConfig } from "@redocly/openapi-core";
 import openapiTypescript, { astToString, type OpenAPI3, type OpenAPITSOptions } from "openapi-typescript";
 import ts from "typescript";
-import { answerComponents, type Document, nameOf, resolve, type Schema } from "./document.js";
+import { type Document, nameOf, resolve, responseComponents, type Schema } from "./document.js";
 
 /** Writes the public types: what openapi-typescript makes of each schema of the contract, under the schema's name. */
 export async function generateTypes(document: Document): Promise<string> {
@@ -29,20 +29,20 @@ const otherStrings = factory.createParenthesizedType(
   ]),
 );
 
-/** An answer may carry values newer than this contract; a caller may say undefined, and hand over readonly lists. */
+/** A response may carry values newer than this contract; a caller may say undefined, and hand over readonly lists. */
 function fitProperty(document: Document): TransformProperty {
-  const answers = answerComponents(document);
+  const responses = responseComponents(document);
   return (property, schema, { path = "" }) => {
     const { modifiers, name, questionToken, type } = property;
     if (type === undefined) return property;
     // For a reference in an allOf openapi-typescript leaves out the field that a discriminator names.
     const own = isOmit(type) ? nameOf(schema as Schema) : undefined;
     const named = own ? factory.createTypeReferenceNode(own) : (nameReference(type) ?? type);
-    const isAnswer = answers.has(path.slice(0, path.lastIndexOf("/")));
-    const isUnsent = !isAnswer && (schema as Schema).readOnly === true;
+    const isResponse = responses.has(path.slice(0, path.lastIndexOf("/")));
+    const isUnsent = !isResponse && (schema as Schema).readOnly === true;
     const question = isUnsent ? factory.createToken(ts.SyntaxKind.QuestionToken) : questionToken;
-    const fitted = isAnswer
-      ? inAnswer(named, resolve(document, schema as Schema))
+    const fitted = isResponse
+      ? inResponse(named, resolve(document, schema as Schema))
       : inRequest(named, question !== undefined);
     return factory.updatePropertySignature(property, modifiers, name, question, fitted);
   };
@@ -52,7 +52,7 @@ function isOmit(type: ts.TypeNode): boolean {
   return ts.isTypeReferenceNode(type) && ts.isIdentifier(type.typeName) && type.typeName.text === "Omit";
 }
 
-function inAnswer(type: ts.TypeNode, schema: Schema): ts.TypeNode {
+function inResponse(type: ts.TypeNode, schema: Schema): ts.TypeNode {
   const isNamedEnum = ts.isTypeReferenceNode(type) && schema.enum !== undefined;
   return isNamedEnum ? factory.createUnionTypeNode([type, otherStrings]) : type;
 }

@@ -4,7 +4,7 @@ import { startMock } from "./startMock.js";
 
 const { values } = parseArgs({ options: { port: { type: "string", default: "4010" } } });
 const mock = await startMock({ port: Number(values.port) });
-console.log(`The mock answers with the contract's examples on ${mock.url}; Ctrl-C ends it.`);
+console.log(`The mock responds with the contract's examples on ${mock.url}; Ctrl-C ends it.`);
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => void mock.stop().then(() => process.exit(0)));
 }

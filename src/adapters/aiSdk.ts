@@ -132,10 +132,10 @@ async function rank(
     headers,
     maxRetries: 0,
   });
-  return modelAnswer(await ranking.withResponse(), isText);
+  return modelResult(await ranking.withResponse(), isText);
 }
 
-function modelAnswer(
+function modelResult(
   { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
   isText: boolean,
 ): RerankingAnswer {

@@ -97,7 +97,7 @@ async function callWith(
     delete own[name];
   }
   if (own.headers !== undefined) own.headers = libraryHeaders(own.headers);
-  const exchange: LibraryCall = { answered: undefined, failed: undefined };
+  const exchange: LibraryCall = { response: undefined, failed: undefined };
   const fetch = (request: Request) => sendThrough(send, request, options, exchange);
   return settle(call({ ...own, fetch }), exchange);
 }
@@ -120,9 +120,9 @@ export type OpenapiClientOptions = Pick<
 export type OpenapiCallOptions = Omit<RequestOptions, "headers" | "signal">;
 
 /** The result of openapi-fetch, except that `error` is a StatusError whose `body` has the type in the document. */
-export type OpenapiResponse<Answer> = Answer extends { error: infer Body; response: infer Response }
+export type OpenapiResponse<Result> = Result extends { error: infer Body; response: infer Response }
   ? { data?: never; error: StatusError & { readonly body?: Body }; response: Response }
-  : Answer;
+  : Result;
 
 // The options are intersected after `Init` is inferred, as openapi-fetch does: they must not take part in inference.
 type Own<Init> = Init & OpenapiCallOptions & { [key: string]: unknown };

@@ -10,7 +10,7 @@ export const placeholder = "https://service.invalid";
 /** The state of one call of openapi-fetch, set when its request has ended. */
 export interface LibraryCall {
   /** The Response that openapi-fetch received. */
-  answered: Response | undefined;
+  response: Response | undefined;
   /** The StatusError of an error response; undefined for any other response. */
   failed: StatusError | undefined;
 }
@@ -49,21 +49,21 @@ export async function sendThrough(
   const target = urlTarget(written.get(request) ?? request.url);
   const encoded = { method, target, body, contentType: body && type, accept };
   let received: Readonly<Record<string, string>> = {};
-  const onAnswer = (found: typeof received): void => {
+  const onResponse = (found: typeof received): void => {
     received = found;
   };
   try {
-    const call = send(encoded, { ...options, headers, signal }, onAnswer);
+    const call = send(encoded, { ...options, headers, signal }, onResponse);
     const { data, httpStatus } = await call.withResponse();
-    exchange.answered = libraryResponse(httpStatus, received, data as Uint8Array<ArrayBuffer>);
+    exchange.response = libraryResponse(httpStatus, received, data as Uint8Array<ArrayBuffer>);
   } catch (error) {
-    if (!isStatusError(error) || !isAnswer(error)) throw error;
+    if (!isStatusError(error) || !isResponse(error)) throw error;
     exchange.failed = error;
     const { httpStatus = 0, body: said = "" } = error;
     const text = typeof said === "string" ? said : JSON.stringify(said);
-    exchange.answered = libraryResponse(httpStatus, received, text);
+    exchange.response = libraryResponse(httpStatus, received, text);
   }
-  return exchange.answered;
+  return exchange.response;
 }
 
 /**
@@ -74,11 +74,11 @@ export async function settle(call: Promise<{ response: Response }>, exchange: Li
   try {
     const result = await call;
     const { response } = result;
-    const { answered, failed } = exchange;
-    return failed !== undefined && response === answered ? { error: failed, response } : result;
+    const { failed } = exchange;
+    return failed !== undefined && response === exchange.response ? { error: failed, response } : result;
   } catch (error) {
     if (error instanceof URIError) throw invalid("A parameter contains a lone surrogate.", ofRequest);
-    if (error instanceof SyntaxError && exchange.answered?.ok) throw notJson(exchange.answered);
+    if (error instanceof SyntaxError && exchange.response?.ok) throw notJson(exchange.response);
     throw error;
   }
 }
@@ -110,7 +110,7 @@ function urlTarget(address: string): string {
 }
 
 // Whether the error is a complete error response: the network may also fail after the status arrived.
-function isAnswer({ httpStatus = 0, codeSource }: StatusError): boolean {
+function isResponse({ httpStatus = 0, codeSource }: StatusError): boolean {
   return (codeSource === "body" || codeSource === "status") && httpStatus >= 200 && httpStatus < 600;
 }
 

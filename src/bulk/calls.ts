@@ -59,9 +59,9 @@ export class RunLane extends Lane {
     this.#isCounted = true;
   }
 
-  override answered(): void {
+  override responded(): void {
     this.#uncount();
-    super.answered();
+    super.responded();
   }
 
   override failed(): void {
@@ -159,7 +159,7 @@ export class Calls<Id> {
   /**
    * Reports a successful attempt to `onAttempt`, after the limiter has set the concurrency limit that follows from it.
    */
-  answered({ event, id }: PendingRequest<Id>): void {
+  responded({ event, id }: PendingRequest<Id>): void {
     if (event) this.#report(event, id, {});
   }
 

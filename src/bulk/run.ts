@@ -169,10 +169,10 @@ export class Run<Id> implements RunParts {
     const call = this.#calls.begin(pending, lane);
     call.then(
       (response) => {
-        lane.answered();
+        lane.responded();
         pace.counted(tokensOf(response), lane.bytes, lane.estimated);
         this.#ran = ranWell;
-        this.#calls.answered(pending);
+        this.#calls.responded(pending);
         const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
         if (ranking instanceof Failure) this.#refuse(pending, ranking, call);
         else this.#settle(pending, { id: pending.id, response: ranking });

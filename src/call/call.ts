@@ -20,7 +20,7 @@ import { isInstance, memberOf, notify, valueOr } from "../values.js";
 import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
 import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";
-import type { Answered, CallSettings, Outcome, PreparedRequest, RunningCall } from "./types.js";
+import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
@@ -91,7 +91,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T>> {
 
 function succeed<T>(
   call: RunningCall<T>,
-  success: Answered<T>,
+  success: Received<T>,
   number: number,
   durationMs: number,
 ): Outcome<T> {
@@ -106,11 +106,11 @@ function succeed<T>(
 class Succeeded<T> implements Outcome<T> {
   declare readonly data: T;
   declare readonly response: TransportResponse;
-  readonly #success: Answered<T>;
+  readonly #success: Received<T>;
   readonly #failed: readonly Attempt[];
   readonly #durationMs: number;
 
-  constructor(success: Answered<T>, failed: readonly Attempt[], durationMs: number) {
+  constructor(success: Received<T>, failed: readonly Attempt[], durationMs: number) {
     this.data = success.data;
     this.response = success.response;
     this.#success = success;
@@ -155,7 +155,7 @@ function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Deci
 function report<T>(
   call: RunningCall<T>,
   attempt: Attempt,
-  result: Answered<T> | Failure,
+  result: Received<T> | Failure,
   waitMs?: number,
 ): void {
   const { client, settings, request } = call;
@@ -169,7 +169,7 @@ function report<T>(
 }
 
 /** Makes one attempt of a call, and traces it if anyone subscribes to attempts. Never rejects: a failure is a value. */
-function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Failure> {
+function send<T>(run: RunningCall<T>, number: number): Promise<Received<T> | Failure> {
   return (
     attemptTracer()?.(
       { ...targetOf(run.request), number },
@@ -181,7 +181,7 @@ function send<T>(run: RunningCall<T>, number: number): Promise<Answered<T> | Fai
 }
 
 // Gets the API key, sends the request and reads the response.
-async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
+async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
@@ -199,13 +199,13 @@ async function attempt<T>(run: RunningCall<T>): Promise<Answered<T> | Failure> {
     if (deadline.ended) return failureOf(run, undefined, undefined);
     exchange = transport.send(transportRequest(run));
     deadline.running = exchange;
-    const response = await exchange.response;
+    const response = await exchange.whole;
     const secrets = secretsOf(run);
     const data = request.read(response, secrets);
     return data instanceof Failure ? mockOr(data) : { data, response, secrets };
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
-    const headers = exchange?.answer?.headers;
+    const headers = exchange?.response?.headers;
     // The response began but was not read whole: its request id and headers are known.
     if (headers) Object.assign(failure, toldBy(headers, redactorOf(secretsOf(run))));
     return failure;
@@ -286,7 +286,7 @@ function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Target {
 
 /** The public record of an attempt, for callbacks, traces and errors. */
 function attemptRecord(
-  result: Omit<Answered<unknown>, "data"> | Failure,
+  result: Omit<Received<unknown>, "data"> | Failure,
   number: number,
   durationMs: number,
 ): Attempt {

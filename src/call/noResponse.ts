@@ -125,7 +125,7 @@ export function endedFailure(
 
 // What is known of a request that was ended in flight; `exchange` is undefined if the transport never got it.
 function soFar(exchange: Exchange | undefined): Pick<Failure, "executed" | "httpStatus" | "requested"> {
-  const httpStatus = exchange?.answer?.status;
+  const httpStatus = exchange?.response?.status;
   const executed = exchange ? executedSoFar(exchange.phase, httpStatus) : "no";
   return { executed, httpStatus, requested: exchange !== undefined };
 }

@@ -2,7 +2,7 @@ import { executedBecause, type ResponseHeaders } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import type { RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
-import { eventsOfAnswer, executedAfter, header, retryAfterMs } from "../policy/retry.js";
+import { eventsOfResponse, executedAfter, header, retryAfterMs } from "../policy/retry.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson } from "../values.js";
@@ -101,7 +101,7 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
   const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
-  const happened = eventsOfAnswer(named, status, waitMs !== undefined);
+  const happened = eventsOfResponse(named, status, waitMs !== undefined);
   return new Failure({
     message:
       notTheService(status) ??

@@ -85,13 +85,13 @@ export type Log = (
   event: AttemptEvent,
   exchange: {
     readonly request: PreparedRequest<unknown>;
-    readonly result: Answered<unknown> | Failure;
+    readonly result: Received<unknown> | Failure;
     readonly redact: Redact;
   },
 ) => void;
 
 /** A call's value, and the response it was read from. */
-export interface Answered<T> {
+export interface Received<T> {
   readonly data: T;
   readonly response: TransportResponse;
   /** The secrets to redact from the response's headers. */
@@ -99,7 +99,7 @@ export interface Answered<T> {
 }
 
 /** A call's value and response, with the attempts that it took. */
-export interface Outcome<T> extends Omit<Answered<T>, "secrets"> {
+export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
   readonly attempts: readonly Attempt[];
 }
 

@@ -2,9 +2,9 @@ import { isLoopbackAddress } from "../engine.js";
 import { isStatusError, type StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import {
-  type AnsweredRequest,
   createTestService,
   type ScriptedFailure,
+  type ServedRequest,
   type TestOperation,
 } from "../testing/index.js";
 import { type Context, checkPort, listenError, UsageError } from "./context.js";
@@ -28,7 +28,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   checkPort(port);
   const service = createTestService({ strict: strict === true, keepRequests });
   for (const script of fail) asOption("--fail: ", () => service.fail(...failureOf(script)));
-  const onRequest = terminal.quiet ? undefined : (request: AnsweredRequest) => show(request, terminal);
+  const onRequest = terminal.quiet ? undefined : (request: ServedRequest) => show(request, terminal);
   const server = await service.listen({ port, host, allowOrigins, onRequest }).catch((error: Error) => {
     throw listenError(ofCommand(error), port);
   });
@@ -83,7 +83,7 @@ function failureOf(text: string): [operation: TestOperation, failure: ScriptedFa
   return [operation as TestOperation, failure];
 }
 
-function show(request: AnsweredRequest, terminal: Terminal): void {
+function show(request: ServedRequest, terminal: Terminal): void {
   const { method, path, status, requestId, durationMs } = request;
   const ms = Math.round(durationMs);
   const line = `${method} ${path} ${status ?? "no response"} ${ms} ms ${requestId ?? ""}`;

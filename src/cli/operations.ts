@@ -46,7 +46,7 @@ export function parametersOf(id: OperationId): OperationParameter[] {
 }
 
 export function toldOf(id: OperationId): object {
-  const { method, path, answer = "json" } = operations[id];
+  const { method, path, value = "json" } = operations[id];
   const { contentType, optional = false, body } = requestRules(id);
   const { summary } = descriptions[id];
   const sent = body && { contentType, required: !optional, schema: body };
@@ -57,7 +57,7 @@ export function toldOf(id: OperationId): object {
     summary,
     parameters: parametersOf(id),
     ...(sent && { body: sent }),
-    answer,
+    answer: value,
   };
 }
 

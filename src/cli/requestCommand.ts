@@ -88,9 +88,9 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
 }
 
 async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
-  const answer = await call.withResponse();
-  if (terminal.json) terminal.print(jsonLine(asJson(answer)));
-  else print(answer, terminal);
+  const response = await call.withResponse();
+  if (terminal.json) terminal.print(jsonLine(asJson(response)));
+  else print(response, terminal);
 }
 
 // JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.

@@ -8,10 +8,10 @@ import type {
   OperationData,
   Repeat,
   RetryRow,
-  RowAnswer,
   RowClient,
   RowExchange,
   RowExpected,
+  RowResponse,
   RowStep,
 } from "./data.js";
 
@@ -127,7 +127,7 @@ function errorCell(row: ErrorRow, [operation, asked]: Asked): Cell {
     description: name,
     operation,
     asked,
-    steps: [{ answer: { status, headers, body: bodyBase64 ? Buffer.from(bodyBase64, "base64") : body } }],
+    steps: [{ response: { status, headers, body: bodyBase64 ? Buffer.from(bodyBase64, "base64") : body } }],
     client: { maxRetries: 0 },
     needs: hiddenStatuses.has(status) ? [`status-${status}`] : [],
     expected: { requests: 1, code, inferred, codeSource, message },
@@ -152,45 +152,45 @@ function slugOf(name: string): string {
     .replace(/^-|-$/g, "");
 }
 
-export interface CellAnswer extends Pick<RowAnswer, "gzip" | "chunked" | "after"> {
+export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "after"> {
   readonly status: number;
-  readonly headers: NonNullable<RowAnswer["headers"]>;
+  readonly headers: NonNullable<RowResponse["headers"]>;
   readonly coding?: Coding;
   /** In a string, `{apiKey}` is replaced by the API key that the request sent. */
   readonly body: string | Uint8Array;
 }
 
-export type Step = { readonly answer: CellAnswer } | { readonly network: string };
+export type Step = { readonly response: CellResponse } | { readonly network: string };
 
 // Returns what the server does at each request: step n is for request n, and the last step also for all later requests.
 // If `good` is given, the server sends it in place of the operation's usual successful response.
 function stepsOf(
   steps: readonly RowStep[],
   asked: OperationData,
-  good?: Partial<RowAnswer>,
+  good?: Partial<RowResponse>,
 ): readonly Step[] {
   return steps.flatMap((step) => Array.from({ length: step.times ?? 1 }, () => stepOf(step, asked, good)));
 }
 
-function stepOf(step: RowStep, asked: OperationData, good?: Partial<RowAnswer>): Step {
-  if ("success" in step) return { answer: goodCellAnswer(asked, good) };
-  return "answer" in step ? { answer: answerOf(step.answer) } : step;
+function stepOf(step: RowStep, asked: OperationData, good?: Partial<RowResponse>): Step {
+  if ("success" in step) return { response: goodCellResponse(asked, good) };
+  return "answer" in step ? { response: responseOf(step.answer) } : step;
 }
 
-function goodCellAnswer(asked: OperationData, good: Partial<RowAnswer> = {}): CellAnswer {
+function goodCellResponse(asked: OperationData, good: Partial<RowResponse> = {}): CellResponse {
   const { status, headers, ...sent } = good;
-  if (status !== undefined) return answerOf({ ...good, status });
-  const usual = usualCellAnswer(asked);
-  return { ...usual, ...sent, headers: { ...usual.headers, ...headers } } as CellAnswer;
+  if (status !== undefined) return responseOf({ ...good, status });
+  const usual = usualCellResponse(asked);
+  return { ...usual, ...sent, headers: { ...usual.headers, ...headers } } as CellResponse;
 }
 
-function usualCellAnswer({ status = 200, answerType, answer }: OperationData): CellAnswer {
+function usualCellResponse({ status = 200, answerType, answer }: OperationData): CellResponse {
   if (answer === undefined) return { status, headers: {}, body: "" };
-  if (typeof answer !== "string") return answerOf({ status, body: answer });
-  return answerOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
+  if (typeof answer !== "string") return responseOf({ status, body: answer });
+  return responseOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
 }
 
-function answerOf({ status, headers = {}, body, text, repeat, ...sent }: RowAnswer): CellAnswer {
+function responseOf({ status, headers = {}, body, text, repeat, ...sent }: RowResponse): CellResponse {
   const plain = text ?? (body === undefined ? "" : JSON.stringify(body));
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
   return {
@@ -201,6 +201,6 @@ function answerOf({ status, headers = {}, body, text, repeat, ...sent }: RowAnsw
   };
 }
 
-function repeated({ text, bytes }: NonNullable<RowAnswer["repeat"]>): string {
+function repeated({ text, bytes }: NonNullable<RowResponse["repeat"]>): string {
   return text.repeat(bytes / Buffer.byteLength(text));
 }

@@ -106,8 +106,8 @@ const comparedNames = ["executedBecause", "inferred", "codeSource", "notRetried"
 
 function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutcome): readonly string[] {
   const [step] = steps;
-  if (expected.message === undefined || !(step && "answer" in step)) return [];
-  const { status, body } = step.answer;
+  if (expected.message === undefined || !(step && "response" in step)) return [];
+  const { status, body } = step.response;
   const wanted = expected.message ?? `${status}`;
   if (message === undefined) return [`message: none is posted, and it must hold ${shown(wanted)}`];
   if (!message.includes(wanted))
@@ -133,7 +133,7 @@ function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): r
 }
 
 function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: ReportedOutcome): readonly string[] {
-  const due = answerDue(cell);
+  const due = responseDue(cell);
   if (typeof due === "string" && typeof cell.asked.answer === "string")
     return given === due ? [] : [`value: ${JSON.stringify(given)} instead of ${JSON.stringify(due)}`];
   const wanted = typeof due === "string" ? exactly(due) : due;
@@ -148,12 +148,12 @@ function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: Reporte
 
 // The expected value: the response to the last expected request. It is {} if the operation's response has no fields: a
 // client need not return an empty object.
-function answerDue({ asked, steps, expected }: Cell): object | string {
+function responseDue({ asked, steps, expected }: Cell): object | string {
   const { answer = {} } = asked;
   if (typeof answer !== "string" && Object.keys(answer).length === 0) return {};
   const step = steps[Math.min(expected.requests, steps.length) - 1];
   if (typeof answer === "string") return answer;
-  return step && "answer" in step ? `${step.answer.body}` : {};
+  return step && "response" in step ? `${step.response.body}` : {};
 }
 
 // Removes members that are not compared: each is compared only for clients with a capability that this client lacks.

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 export type Coding = "deflate" | "br" | "zstd";
 
 /** A response, in the format of retries.json and exchanges.json. */
-export interface RowAnswer {
+export interface RowResponse {
   readonly status: number;
   /** A list of values is sent as several header lines. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
@@ -24,7 +24,7 @@ export interface RowAnswer {
 
 /** What the server does with the next `times` requests (1 by default): a response, a network fault, or success. */
 export type RowStep = { readonly times?: number } & (
-  | { readonly answer: RowAnswer }
+  | { readonly answer: RowResponse }
   | { readonly network: string }
   | { readonly success: true }
 );
@@ -129,7 +129,7 @@ export interface RowExchange {
   /** The expected path, byte by byte. */
   readonly path?: string;
   /** The successful response; without a status, only its differences from that of operations.json. */
-  readonly answer?: Partial<RowAnswer>;
+  readonly answer?: Partial<RowResponse>;
   /** What the server does with the requests, in turn. @default it sends the successful response */
   readonly sequence?: readonly RowStep[];
   /** The expected outcome. @default one request, and the value of the successful response */

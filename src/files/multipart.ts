@@ -25,7 +25,7 @@ export interface FetchForm {
   /** Makes the body for `fetch`. @param headers The request's headers, to which the form may add. */
   toBody(headers: Record<string, string>): Promise<Blob | ReadableStream>;
   /** Called once the response begins. @param type The `type` of the `fetch` response. */
-  answered(type: unknown): void;
+  responded(type: unknown): void;
   /** Stops reading the file, even if only a part was read. */
   close(): void;
 }
@@ -70,7 +70,7 @@ export class Multipart implements FetchForm {
   /**
    * The platform reports no progress while it sends a Blob. Once the response begins, the whole Blob counts as sent.
    */
-  answered(): void {
+  responded(): void {
     const { file, onSent } = this.part;
     if (file.blob) onSent(file.size ?? 0, true);
   }
@@ -172,10 +172,10 @@ export class FormBlob implements FetchForm {
     return blob;
   }
 
-  answered(type: unknown): void {
+  responded(type: unknown): void {
     // A response from the network has the type "basic"; one that a program constructs has "default".
     this.#isMade = type === "default";
-    if (!this.incomplete) this.#form.answered();
+    if (!this.incomplete) this.#form.responded();
   }
 
   failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
@@ -193,7 +193,7 @@ export class FormBlob implements FetchForm {
         const { done, value } = await slices.next();
         if (done) return controller.close();
         this.#leftBytes -= value.byteLength;
-        if (this.#leftBytes === 0) this.#form.answered();
+        if (this.#leftBytes === 0) this.#form.responded();
         controller.enqueue(value);
       },
       () => void slices.return(undefined),
@@ -246,7 +246,7 @@ export class FormBytes {
   /**
    * Called when a response arrives. If nothing was read by then, a mock responded, and the whole file counts as sent.
    */
-  answered(): void {
+  responded(): void {
     const { file, onSent } = this.form.part;
     if (!this.begun) onSent(file.size ?? 0, true);
   }

@@ -69,8 +69,8 @@ export interface OperationRow {
   readonly bytesPerSecond?: number;
   /** The most bytes of its response. */
   readonly maxResponseBytes: number;
-  /** What its response is read as. A JSON object unless given. */
-  readonly answer?: "none" | "bytes" | "text";
+  /** What its response is read as: nothing, bytes or a text. @default a JSON object */
+  readonly value?: "none" | "bytes" | "text";
   /** The media type of a response that is not JSON. */
   readonly accept?: string;
   /** Of a start and an append: what to tell the caller of a call that may have run. */

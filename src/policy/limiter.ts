@@ -78,10 +78,10 @@ export class Limiter {
   }
 
   /** Records that an attempt ended with a response that is no sign of overload. */
-  answered(times: AttemptTimes): void {
+  responded(times: AttemptTimes): void {
     this.#failuresInRow = 0;
     this.ended();
-    this.search?.answered(times);
+    this.search?.responded(times);
   }
 
   /** Records that an attempt ended in a way that tells nothing about the service. */
@@ -104,7 +104,7 @@ export class Limiter {
     if (askedMs > 0) this.#pause(ended + askedMs, this.#random * jitterOf(askedMs));
     const isRateLimited = code === "RESOURCE_EXHAUSTED" && codeSource !== "client";
     if (!isRateLimited && !transient && httpStatus !== undefined) {
-      this.answered(times);
+      this.responded(times);
       return;
     }
     this.ended();

@@ -28,7 +28,7 @@ export function isRetrySafe(operation: OperationName, idempotent: boolean | unde
 }
 
 /** The events of an error response: of the code it names, and of its status if it names none or the two disagree. */
-export function eventsOfAnswer(
+export function eventsOfResponse(
   named: StatusCode | undefined,
   httpStatus: number,
   timed: boolean,

@@ -226,8 +226,8 @@ export class Lane implements AttemptTimes {
   }
 
   /** Records that the call got its response. */
-  answered(): void {
-    if (this.#end()) this.#schedule.limiter.answered(this);
+  responded(): void {
+    if (this.#end()) this.#schedule.limiter.responded(this);
   }
 
   /** Records that the call failed and is not retried. */

@@ -109,7 +109,7 @@ export class LimitSearch {
   }
 
   /** Records that an attempt got a response that is no sign of overload. */
-  answered({ epoch, began, ended }: AttemptTimes): void {
+  responded({ epoch, began, ended }: AttemptTimes): void {
     const ms = ended - began;
     this.#responseMs += (ms - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
     this.#countFew(0);

@@ -20,17 +20,17 @@ export interface Ranking {
  * @param itemOf Returns the index of the caller's item that a document belongs to.
  */
 export function readRanking(
-  answer: object,
+  response: object,
   documents: readonly string[],
   itemOf: (document: number) => number,
 ): Ranking | Failure {
   const named = (first: number, last = first): string => ` (${itemsOf(itemOf(first), itemOf(last))})`;
   const isSent = (index: number): boolean => index >= 0 && index < documents.length;
-  const read = readRerank(answer, (index) => (isSent(index) ? named(index) : ""));
+  const read = readRerank(response, (index) => (isSent(index) ? named(index) : ""));
   const whole = read instanceof Failure ? read : joinable({ documents }, read, named);
   if (whole instanceof Failure) return whole;
-  const model = memberOf(answer, "model");
-  const usage = memberOf(answer, "usage");
+  const model = memberOf(response, "model");
+  const usage = memberOf(response, "usage");
   return {
     data: whole.data.map(({ index, relevance_score: score }) => ({ index, score })),
     model: typeof model === "string" ? model : undefined,

@@ -86,7 +86,7 @@ class Batches {
     lane.begin(now);
     try {
       await run(batch, this.#controller.signal, lane);
-      lane.answered();
+      lane.responded();
     } catch (error) {
       lane.failed();
       this.#failure ??= { batch, error };

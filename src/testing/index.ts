@@ -14,9 +14,9 @@ import { KeptRequests, MockState } from "./state.js";
 import type { ListenOptions, TestFetch, TestResponse, TestService, TestServiceOptions } from "./types.js";
 
 export type {
-  AnsweredRequest,
   ListenOptions,
   ScriptedFailure,
+  ServedRequest,
   TestDataset,
   TestDeployment,
   TestFetch,

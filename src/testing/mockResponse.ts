@@ -34,7 +34,7 @@ export function goodResponse(
 ): MockResponse {
   const { status, contentType } = examples[operation];
   if (contentType === undefined) return { status, headers: {}, body: "" };
-  const isJson = operations[operation].answer === undefined;
+  const isJson = operations[operation].value === undefined;
   const body = isJson ? JSON.stringify(value) : (value as string | Uint8Array);
   return { status, headers: { "content-type": contentType }, body };
 }
@@ -43,7 +43,7 @@ export function goodResponse(
 export function scriptedResponse(operation: OperationId, value: unknown): MockResponse {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
-  const kind = operations[operation].answer ?? "json";
+  const kind = operations[operation].value ?? "json";
   if (kind === "none")
     throw invalid(`The response of ${operation} has no body: there is no value to script.`);
   if (kind === "json" && (!isObject || isBytes))

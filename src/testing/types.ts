@@ -41,11 +41,11 @@ export interface ListenOptions {
   /**
    * Called after each request: the response was sent, or the client disconnected. Errors that it throws are ignored.
    */
-  onRequest?: ((request: AnsweredRequest) => void) | undefined;
+  onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
 /** The argument of {@link ListenOptions.onRequest}. */
-export interface AnsweredRequest {
+export interface ServedRequest {
   /** The HTTP method, in upper case. */
   readonly method: string;
   /** The path as it was sent, without the query. */

@@ -116,7 +116,7 @@ export interface Transport {
 
 export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
-export const answeredEarly = "The response came before the whole file was sent.";
+export const respondedEarly = "The response came before the whole file was sent.";
 
 /** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
@@ -183,9 +183,9 @@ export class TransportResponse {
 
 /** One request in flight. It ends once: with its response, or with a failure. */
 export abstract class Exchange<Received extends TransportResponse = TransportResponse> {
-  readonly response: Promise<TransportResponse>;
+  readonly whole: Promise<TransportResponse>;
   /** The response, once its headers have arrived. */
-  answer: Received | undefined;
+  response: Received | undefined;
   /** The request; undefined once the exchange has ended: one that an agent still queues then keeps no body in memory. */
   protected request: TransportRequest | undefined;
   /** The request's body while it is sent, if the transport sees how far sending got. */
@@ -195,7 +195,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   constructor(request: TransportRequest) {
     this.request = request;
-    this.response = new Promise((resolve, reject) => {
+    this.whole = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.#reject = reject;
     });
@@ -214,10 +214,12 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   get arrived(): number | undefined {
     // The request has ended, but its response may be delivered some turns of the event loop later.
     if (this.request === undefined) return Number.NaN;
-    return this.phase === "connect" ? undefined : this.heard + (this.answer ? 1 + this.answer.arrived : 0);
+    return this.phase === "connect"
+      ? undefined
+      : this.heard + (this.response ? 1 + this.response.arrived : 0);
   }
 
-  /** Ends the request: `response` rejects at once. */
+  /** Ends the request: `result` rejects at once. */
   abort(reason: TransportFailure["reason"]): void {
     // The message is only the reason, because the code that calls `abort` writes the message of the call's error.
     this.failed(reason, { reason });
@@ -225,8 +227,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   failed(text: string, details: SeenDetails): void {
     if (this.request === undefined) return;
-    const { phase, answer } = this;
-    const seen = { message: text, phase, reason: "network", status: answer?.status };
+    const { phase, response } = this;
+    const seen = { message: text, phase, reason: "network", status: response?.status };
     // No prototype: the failure must hold only what was seen, nothing from a polluted Object.prototype.
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
     this.settle();
@@ -235,16 +237,16 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   }
 
   ended(): void {
-    const { answer } = this;
-    if (this.request === undefined || answer === undefined) return;
+    const { response } = this;
+    if (this.request === undefined || response === undefined) return;
     // A file that was not sent whole was not accepted, whatever the response says.
-    if (answer.ok && this.body?.incomplete) this.early();
-    else this.deliver(answer);
+    if (response.ok && this.body?.incomplete) this.early();
+    else this.deliver(response);
   }
 
   /** Ends a request whose response broke off. An error response still counts, but a 2xx response must be complete. */
   cut(text: string, details: SeenDetails): void {
-    if (this.answer === undefined || this.answer.ok) this.failed(text, details);
+    if (this.response === undefined || this.response.ok) this.failed(text, details);
     else {
       this.ended();
       this.stop();
@@ -254,9 +256,9 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   /** Called when a 2xx response arrives before the whole file was sent. */
   protected abstract early(): void;
 
-  protected deliver(answer: Received): void {
+  protected deliver(response: Received): void {
     this.settle();
-    this.resolve(answer);
+    this.resolve(response);
   }
 
   /** Releases the request and its body. */

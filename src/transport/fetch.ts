@@ -2,10 +2,10 @@ import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/types.js";
 import { memberOf, textFor } from "../values.js";
 import {
-  answeredEarly,
   Exchange,
   isForm,
   type Phase,
+  respondedEarly,
   sourceFailed,
   type Transport,
   type TransportRequest,
@@ -60,10 +60,10 @@ class FetchExchange extends Exchange {
     const headers = fetchedHeaders(response);
     const reader = headers && readerOf(response, headers);
     if (headers) {
-      this.body?.answered(memberOf(response, "type"));
+      this.body?.responded(memberOf(response, "type"));
       this.phase = "body";
       // Browsers show a redirect that is not followed as status 0.
-      this.answer = new TransportResponse(response.status || 302, maxResponseBytes, () => headers);
+      this.response = new TransportResponse(response.status || 302, maxResponseBytes, () => headers);
     }
     if (reader === undefined)
       return this.failed("The fetch function gave no Response with status, headers and a readable body.", {
@@ -72,7 +72,7 @@ class FetchExchange extends Exchange {
     for (;;) {
       const { done, value } = await reader.read();
       if (done || value === undefined) return this.ended();
-      this.answer?.keep(value, this);
+      this.response?.keep(value, this);
       if (this.request === undefined) return void reader.cancel().catch(() => {});
     }
   }
@@ -87,7 +87,7 @@ class FetchExchange extends Exchange {
   }
 
   protected early(): void {
-    this.#lost(undefined, answeredEarly);
+    this.#lost(undefined, respondedEarly);
   }
 
   // Some fetch functions ignore the signal and go on receiving; the bytes that still arrive are not read.

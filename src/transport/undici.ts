@@ -7,11 +7,11 @@ import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, textFor, valueOr } from "../values.js";
 import {
-  answeredEarly,
   Exchange,
   isForm,
   networkCode,
   type Phase,
+  respondedEarly,
   type SeenDetails,
   sourceFailed,
   type TransportRequest,
@@ -120,7 +120,7 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
 
   // Until a request starts, undici may be opening a connection or waiting for a free one: it does not say which.
   get phase(): Phase {
-    if (this.answer) return "body";
+    if (this.response) return "body";
     return this.#controller ? "headers" : phaseWithoutStart(this.#dispatcher);
   }
 
@@ -159,15 +159,15 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     if (this.request === undefined || status < 200) return;
     if (this.#controller === undefined) sawNoStart(this.#dispatcher);
     this.heard += 1;
-    this.answer = dispatchedResponse(status, this.request.maxResponseBytes, headers);
+    this.response = dispatchedResponse(status, this.request.maxResponseBytes, headers);
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array): void {
-    if (this.request !== undefined) this.answer?.take(chunk, controller, this);
+    if (this.request !== undefined) this.response?.take(chunk, controller, this);
   }
 
   onResponseEnd(): void {
-    if (this.request !== undefined) this.answer?.end(this);
+    if (this.request !== undefined) this.response?.end(this);
   }
 
   onResponseError(_controller: Controller | null, error: Error): void {
@@ -204,13 +204,13 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.onResponseError(null, error);
   }
 
-  protected override deliver(answer: DecodedResponse): void {
-    if (answer.ok) this.body?.answered();
-    super.deliver(answer);
+  protected override deliver(response: DecodedResponse): void {
+    if (response.ok) this.body?.responded();
+    super.deliver(response);
   }
 
   protected early(): void {
-    this.failed(answeredEarly, {});
+    this.failed(respondedEarly, {});
   }
 
   protected stop(): void {
@@ -220,10 +220,10 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
   #broke(thrown: unknown, isThrown: boolean): void {
     if (this.request === undefined) return;
     const cause = errorOf(thrown);
-    const isAnswered = this.answer !== undefined;
-    if (!isAnswered) this.answer = answerIn(cause, this);
-    if (isAnswered) this.cut(cutShort(cause), { cause });
-    else if (this.answer) this.ended();
+    const hasResponse = this.response !== undefined;
+    if (!hasResponse) this.response = responseIn(cause, this);
+    if (hasResponse) this.cut(cutShort(cause), { cause });
+    else if (this.response) this.ended();
     else this.failed(...meaningOf(cause, this.#phaseAt(cause), isThrown));
   }
 
@@ -272,17 +272,17 @@ function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** The response that an error stands for. Interceptors, such as those that retry, turn a response into an error. */
-function answerIn(error: Error, exchange: Exchange): DecodedResponse | undefined {
+function responseIn(error: Error, exchange: Exchange): DecodedResponse | undefined {
   const status = memberOf(error, "statusCode");
-  const isAnswer = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
-  if (!isAnswer || typeof status !== "number" || status < 300) return undefined;
+  const isResponse = /^UND_ERR_(REQ_RETRY|RESPONSE)$/.test(networkCode(error));
+  if (!isResponse || typeof status !== "number" || status < 300) return undefined;
   const { "content-encoding": _undone, ...headers } = (memberOf(error, "headers") ??
     {}) as IncomingHttpHeaders;
-  const answer = dispatchedResponse(status, 0, headers);
+  const response = dispatchedResponse(status, 0, headers);
   const body = memberOf(error, "body");
   const text = typeof body === "string" ? body : valueOr(() => JSON.stringify(body), "");
-  if (text) answer.take(Buffer.from(text), noFlow, exchange);
-  return answer;
+  if (text) response.take(Buffer.from(text), noFlow, exchange);
+  return response;
 }
 
 function firstHeader(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -98,15 +98,15 @@ function checkBody({ body: rules, optional }: RequestRules, body: unknown): obje
   return body as object;
 }
 
-function readerFor({ answer, accept = "" }: OperationRow): ResponseReader<unknown> {
+function readerFor({ value, accept = "" }: OperationRow): ResponseReader<unknown> {
   const asObject = readObject((value) => value);
-  if (answer === undefined) return asObject;
-  const made: Readonly<Record<typeof answer, (got: TransportResponse) => unknown>> = {
+  if (value === undefined) return asObject;
+  const made: Readonly<Record<typeof value, (got: TransportResponse) => unknown>> = {
     none: () => undefined,
     bytes: ({ bytes }) => bytes,
     text: (got) => readContent(got) ?? "",
   };
-  const asTyped = readWhole(made[answer]);
+  const asTyped = readWhole(made[value]);
   // A web page that was not asked for does not come from the service: it may be a sign-in page.
   const page = /^\s*text\/html/i;
   const isUnasked = ({ headers }: TransportResponse) =>

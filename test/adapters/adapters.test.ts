@@ -4,9 +4,9 @@ import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
 import { isStatusError } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
-import { silence, unavailable } from "../support/answers.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { silence, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 
@@ -184,9 +184,9 @@ describe("the calls of a polluted program", () => {
     pollute(polluted);
     const model = createRerankingModel(connect(server.url), "m");
     const values = ["a", "b"];
-    const answer = await model.doRerank({ query: "q", documents: { type: "text", values } });
+    const response = await model.doRerank({ query: "q", documents: { type: "text", values } });
     expect(model.specificationVersion).toBe("v3");
-    expect(answer.ranking).toHaveLength(2);
+    expect(response.ranking).toHaveLength(2);
     expect(server.only.body.toString()).not.toContain("polluted");
   });
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createOpenapiClient, type OpenapiClient, type paths } from "../../src/adapters/openapiFetch.js";
 import { isStatusError, type StatusError } from "../../src/index.js";
-import { inTurn, reset, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, reset, silence, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();
@@ -45,7 +45,7 @@ describe.each(transports)("over $name", ({ options }) => {
   const other = (own = {}): OpenapiClient<Other> =>
     createOpenapiClient<Other>(connect(server.url, { ...options, ...own }));
 
-  test("an operation of the contract is sent with the client's key and headers, and its answer typed", async () => {
+  test("an operation of the contract is sent with the client's key and headers, and its response typed", async () => {
     server.reply({ json: { object: "list", model: "m", data: [], usage: { total_tokens: 3 } } });
     const { data, error, response } = await contract({ headers: { "x-team": "1" } }).POST(
       "/inference/v1/rerank",
@@ -149,7 +149,7 @@ describe.each(transports)("over $name", ({ options }) => {
     },
   );
 
-  test("an answer that is an error is `error`: a StatusError with the body", async () => {
+  test("a response that is an error is `error`: a StatusError with the body", async () => {
     server.reply(notFound);
     const { data, error, response } = await other().GET("/v1/models/{id}", { params: { path: { id: "a" } } });
     expect(data).toBeUndefined();
@@ -170,7 +170,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(asked.error).toMatchObject({ code: "UNAVAILABLE", httpStatus: 503 });
   });
 
-  test("what ends without an answer is thrown", async () => {
+  test("what ends without a response is thrown", async () => {
     const params = { path: { id: "a" } };
     server.reply(reset);
     const lost = await failureOf(() => other().DELETE("/v1/models/{id}", { params }));
@@ -213,7 +213,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect((error as StatusError).attempts).toHaveLength(2);
   });
 
-  test("an empty answer is undefined, and parseAs is openapi-fetch's", async () => {
+  test("an empty response is undefined, and parseAs is openapi-fetch's", async () => {
     const params = { path: { id: "a" } };
     server.reply({ status: 204, text: "" });
     expect((await other().DELETE("/v1/models/{id}", { params })).data).toBeUndefined();
@@ -224,7 +224,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(buffer.data).toEqual(new TextEncoder().encode("done").buffer);
   });
 
-  test("an answer that is not JSON is thrown as a StatusError", async () => {
+  test("a response that is not JSON is thrown as a StatusError", async () => {
     const params = { path: { id: "a" } };
     server.reply({ text: "{nope" });
     const broken = await failureOf(() => other().GET("/v1/models/{id}", { params }));
@@ -250,7 +250,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.only.headers["content-length"]).toMatch(/^\d+$/);
   });
 
-  test("middleware sees the request and the answer", async () => {
+  test("middleware sees the request and the response", async () => {
     const api = other();
     const seen: unknown[] = [];
     const params = { path: { id: "a" } };

@@ -6,11 +6,11 @@ import {
   type OpenTelemetryApi,
   traceCalls,
 } from "../../src/adapters/opentelemetry.js";
-import { inTurn, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();

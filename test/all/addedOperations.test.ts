@@ -6,13 +6,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { CallOptions, CallPromise, ClientOptions, StatusError } from "../../src/index.js";
 import { added, addOperations } from "../support/addedOperations.js";
-import { reset, silence } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { copyProject, root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { reset, silence } from "../support/responses.js";
 import { isPending } from "../support/turns.js";
 
 const minutes = 60_000;
@@ -190,7 +190,7 @@ describe("the docs have", () => {
     expect(await pageOf(id)).toContain(`Operation \`${id}\``);
   });
 
-  test("what a row says on its page: parameters, kind, deadline, answer", async () => {
+  test("what a row says on its page: parameters, kind, deadline, response", async () => {
     const page = await pageOf("listEvaluators");
     for (const words of [
       "GET /v1/accounts/{account_id}/evaluators\n",
@@ -242,7 +242,7 @@ describe("the docs have", () => {
 interface Use {
   readonly call: (client: AddedClient, options?: CallOptions) => CallPromise<unknown>;
   readonly request: { method: string; url: string; body?: unknown; headers?: object };
-  /** How often it is sent when each connection is lost before the answer. */
+  /** How often it is sent when each connection is lost before the response. */
   readonly whenLost: number;
   readonly timeoutMs: number;
 }
@@ -331,7 +331,7 @@ describe.each(transports)("over $name", ({ options }) => {
     }
   });
 
-  test("answers are read as their rows say: JSON, nothing, bytes", async () => {
+  test("responses are read as their rows say: JSON, nothing, bytes", async () => {
     server.reply({ json: { name: "accounts/acme/datasets/reviews", unknown: [1] } });
     expect(await client().datasets.get("reviews")).toEqual({
       name: "accounts/acme/datasets/reviews",
@@ -367,7 +367,7 @@ describe.each(transports)("over $name", ({ options }) => {
     },
   );
 
-  test("an answer that is larger than its row says is not read", async () => {
+  test("a response that is larger than its row says is not read", async () => {
     server.reply({ text: new Uint8Array(4097) });
     expect(await failureOf(() => client().datasets.download("reviews"))).toMatchObject({
       operation: "downloadDataset",

@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { added, addOperations } from "../support/addedOperations.js";
-import { inTurn, reset } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { copyProject, type Outcome, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, reset } from "../support/responses.js";
 
 // Each is a process of its own, compiled from source.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -34,7 +34,7 @@ const reviews = ["--param", "dataset_id=my reviews"];
 const grader = ["--param", "evaluator_id=grader"];
 const definition = '{"threshold": 3, "displayName": "Grader", "size": 9007199254740993}';
 
-test("an operation is called by its id, and its answer printed", async () => {
+test("an operation is called by its id, and its response printed", async () => {
   server.reply({ json: { name: "accounts/acme/datasets/reviews", fileCount: 2 } });
   const { exitCode, stdout, stderr } = await request("getDataset", ...reviews);
   expect([exitCode, stderr]).toEqual([0, ""]);
@@ -69,7 +69,7 @@ test("JSON is checked, and sent as it was written, from the command line or a fi
   );
 });
 
-test("an operation without a body sends none, and one without an answer says so", async () => {
+test("an operation without a body sends none, and one without a response says so", async () => {
   server.reply({ json: {} });
   expect(await request("startEvaluator", ...grader)).toMatchObject({ exitCode: 0, stdout: "{}\n" });
   server.reply({ status: 204, text: "" });
@@ -93,7 +93,7 @@ test.each([
   ["a read is repeated", ["getDataset", ...reviews], 3, "Repeating this call is safe."],
   ["a start is not", ["startEvaluator", ...grader], 1, "It may have been started"],
   ["an append is not", ["createEvaluator", "--body", definition], 1, "It may have been added"],
-])("%s when a gateway answers", async (_what, args, count, words) => {
+])("%s when a gateway responds", async (_what, args, count, words) => {
   server.reply({ status: 502, headers: { "retry-after-ms": "1" }, text: "" });
   const { exitCode, stderr } = await request(...args);
   expect(exitCode).toBe(8);

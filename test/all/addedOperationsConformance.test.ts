@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
-// Each of the added operations in rows of every kind: answered, refused, repeated, lost on the way.
+// Each of the added operations in rows of every kind: with a response, refused, repeated, lost on the way.
 const sample = [
   "success-at-once",
   "status-409",

@@ -59,7 +59,7 @@ const onlyRequest = (): TestRequest => {
 };
 
 describe.each(ways)("operations that nobody wrote, in the mock server through %s", (_name, open) => {
-  test("each answers with the contract's example: JSON, nothing, bytes", async () => {
+  test("each responds with the contract's example: JSON, nothing, bytes", async () => {
     const { datasets, evaluators } = open();
     expect(await datasets.get?.("reviews")).toEqual({ name: "accounts/acme/datasets/reviews", fileCount: 2 });
     expect(asText(await datasets.download?.("reviews"))).toBe(lines);
@@ -69,8 +69,8 @@ describe.each(ways)("operations that nobody wrote, in the mock server through %s
     expect(await evaluators.delete?.("grader")).toBeUndefined();
     expect(await evaluators.start?.("grader")).toEqual(grader);
     expect(service.requests.map(({ operation }) => operation)).toEqual(added);
-    const answer = await evaluators.delete?.("grader").withResponse();
-    expect(answer?.attempts.map(({ httpStatus }) => httpStatus)).toEqual([204]);
+    const response = await evaluators.delete?.("grader").withResponse();
+    expect(response?.attempts.map(({ httpStatus }) => httpStatus)).toEqual([204]);
   });
 
   test("what was asked for is kept: query, header and body", async () => {
@@ -88,7 +88,7 @@ describe.each(ways)("operations that nobody wrote, in the mock server through %s
     const { datasets, evaluators } = open();
     const failed = await failureOf(datasets.get?.("reviews") as CallPromise<unknown>);
     expect(failed).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 90_000, executed: "unknown" });
-    // Of an answer without a body there is no half: it is lost whole.
+    // Of a response without a body there is no half: it is lost whole.
     const deleted = await failureOf(evaluators.delete?.("grader") as CallPromise<unknown>);
     expect(deleted).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
     const cut = await failureOf(datasets.download?.("reviews") as CallPromise<unknown>);
@@ -96,7 +96,7 @@ describe.each(ways)("operations that nobody wrote, in the mock server through %s
     expect(asText(await datasets.download?.("reviews"))).toBe(lines);
   });
 
-  test("a test's own answers: JSON, and bytes as they are", async () => {
+  test("a test's own responses: JSON, and bytes as they are", async () => {
     const bytes = new Uint8Array([0, 255, 10]);
     service.answer("getDataset" as "rerank", { name: "mine" });
     service.answer("downloadDataset" as "rerank", bytes);
@@ -111,12 +111,12 @@ describe.each(ways)("operations that nobody wrote, in the mock server through %s
   });
 });
 
-test("an answer that an operation never gives is refused", () => {
-  const answer = (operation: string, value: unknown) => () => service.answer(operation as "rerank", value);
-  expect(answer("deleteEvaluator", {})).toThrow(/response of deleteEvaluator has no body/);
-  expect(answer("downloadDataset", {})).toThrow(/value must be a string or a Uint8Array/);
-  expect(answer("getDataset", "text")).toThrow(/value must be an object/);
-  expect(answer("getData", {})).toThrow(/one of resume, rerank, scale, upload, getDataset, downloadDataset/);
+test("a response that an operation never gives is refused", () => {
+  const respond = (operation: string, value: unknown) => () => service.answer(operation as "rerank", value);
+  expect(respond("deleteEvaluator", {})).toThrow(/response of deleteEvaluator has no body/);
+  expect(respond("downloadDataset", {})).toThrow(/value must be a string or a Uint8Array/);
+  expect(respond("getDataset", "text")).toThrow(/value must be an object/);
+  expect(respond("getData", {})).toThrow(/one of resume, rerank, scale, upload, getDataset, downloadDataset/);
 });
 
 const evaluators = "/v1/accounts/acme/evaluators";
@@ -150,17 +150,17 @@ test.each<[name: string, target: string, init: object, status: number, words: st
   const { headers = {} } = init as { headers?: object };
   const own = { ...init, headers: { authorization: "Bearer k", ...headers } };
   for (const send of [service.fetch, fetch]) {
-    const answer = await send(server.url + target, own);
-    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(words)]);
+    const response = await send(server.url + target, own);
+    expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(words)]);
   }
   expect(service.requests).toHaveLength(2);
 });
 
 test("strict, parameters that the contract does not have are refused", async () => {
-  const answer = await strict.fetch(`https://service.test${evaluators}?pagesize=1`, {
+  const response = await strict.fetch(`https://service.test${evaluators}?pagesize=1`, {
     headers: { authorization: "Bearer k" },
   });
-  expect([answer.status, await answer.text()]).toEqual([
+  expect([response.status, await response.text()]).toEqual([
     400,
     expect.stringContaining("no parameter pagesize"),
   ]);

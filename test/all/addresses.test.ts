@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
-import { answer } from "../support/countingServer.js";
+import { respond } from "../support/countingServer.js";
 import { useHostAddresses } from "../support/hostAddresses.js";
 import { runScript } from "../support/script.js";
 import { type SlowListener, slowListener } from "../support/slowListener.js";
@@ -31,7 +31,7 @@ test("an address that is dead for good costs its share once, when another came b
     name.addresses = ["127.0.0.1", "::1"];
     await message();
     expect(await message()).toContain("127.0.0.1 timed out after 600 ms");
-    const back = createServer(answer)
+    const back = createServer(respond)
       .on("error", () => {})
       .listen(port, "127.0.0.2");
     await once(back, "listening").catch(() => skip("This system has one address of its own."));

@@ -137,7 +137,7 @@ describe("a bulk run that waits", () => {
         response.on("close", () => {
           open -= 1;
         });
-        // As long as a ranking takes: answers that come at once would need few sockets.
+        // As long as a ranking takes: responses that come at once would need few sockets.
         setTimeout(() => response.end(JSON.stringify(rankingOf(request).json)), 20);
         return undefined;
       });

@@ -62,9 +62,9 @@ describe("a failure of the service", () => {
   });
 
   test("a repeat is told of while it is waited for, unless it is to be quiet", async () => {
-    const answer = () =>
+    const respond = () =>
       server.requests.length % 2 === 1 ? { status: 503, json: { code: "UNAVAILABLE" } } : { json: {} };
-    server.reply(answer);
+    server.reply(respond);
     const told = await tunerank(["scale", "prod", "1"], { baseUrl: server.url });
     expect(told.exitCode).toBe(0);
     expect(told.stderr).toMatch(/^Attempt 1 failed: UNAVAILABLE\. Retrying (now|in \d\.\d s)\.\n$/);

@@ -19,7 +19,7 @@ afterAll(() => remove());
 const run = (...args: string[]) =>
   tunerank(["request", ...args], { baseUrl: server.url, env: { TUNERANK_ACCOUNT_ID: undefined } });
 
-test("GET prints the answer's JSON, indented", async () => {
+test("GET prints the response's JSON, indented", async () => {
   server.reply({ json: { name: "reviews\u009b31m", files: [] } });
   const args = ["GET", "/v1/my data:list", "--query", "page=2", "--query", "tag=a=b", "--query", "tag=c"];
   const { exitCode, stdout, stderr } = await run(...args);
@@ -57,7 +57,7 @@ test("text and bytes are written as they are", async () => {
   expect(server.requests[0]?.headers.accept).toBe("text/csv");
 });
 
-test("an answer without a body says so on stderr", async () => {
+test("a response without a body says so on stderr", async () => {
   server.reply({ status: 204, text: "" });
   const { exitCode, stdout, stderr } = await run("DELETE", "/v1/x");
   expect([exitCode, stdout, stderr]).toEqual([0, "", "HTTP 204, without a body.\n"]);

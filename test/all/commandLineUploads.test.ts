@@ -109,7 +109,7 @@ describe("many uploads", () => {
   });
 
   test.each([{ message: "maintenance" }, {}, { id: null }])(
-    "a file that is answered with %j is not counted as stored, and not sent again unless it is asked for",
+    "a file whose response is %j is not counted as stored, and not sent again unless it is asked for",
     async (json) => {
       server.reply((request) => (nameOf(request) === "b" ? { json } : stored(request)));
       const first = await upload("--checkpoint", checkpoint);
@@ -126,7 +126,7 @@ describe("many uploads", () => {
     },
   );
 
-  test("such an answer in the checkpoint of an earlier version does not count as stored either", async () => {
+  test("such a response in the checkpoint of an earlier version does not count as stored either", async () => {
     await upload("--checkpoint", checkpoint);
     const rows = await readFile(checkpoint, "utf8");
     await writeFile(
@@ -267,7 +267,7 @@ describe("uploads at once", () => {
       .split("\n")
       .map((line) => line.split(" ")[0] ?? "");
 
-  /** Answers once so many are under way. @returns the most that were */
+  /** Responds once so many requests are in flight. @returns the most that were */
   function atOnce(number: number): { most: number } {
     const seen = { most: 0 };
     const held: (() => void)[] = [];
@@ -277,7 +277,7 @@ describe("uploads at once", () => {
       seen.most = Math.max(seen.most, held.length);
       if (held.length === Math.min(number, left)) {
         left -= held.length;
-        for (const answer of held.splice(0)) answer();
+        for (const respond of held.splice(0)) respond();
       }
       return undefined;
     });

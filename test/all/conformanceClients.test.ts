@@ -12,7 +12,7 @@ test.skipIf(!hasGo)("the Go client passes every row but those of a 101", { timeo
 });
 
 test.skipIf(!hasJava)(
-  "the Java client passes every row but those of a 101 and of what follows an answer",
+  "the Java client passes every row but those of a 101 and of what follows a response",
   { timeout: 600_000 },
   async () => {
     expect(await lackingIn("java")).toEqual(["bytes-behind", "status-101"]);

@@ -6,7 +6,7 @@ import { startRunner } from "../support/conformance/runner.js";
 const python = await findPython();
 
 test.skipIf(!python)(
-  "the Python client passes every row but those of an abort, a 101 and what follows an answer",
+  "the Python client passes every row but those of an abort, a 101 and what follows a response",
   { timeout: 600_000 },
   async () => {
     const { url, report } = await startRunner();
@@ -87,13 +87,13 @@ const variants: readonly Variant[] = [
     fails: /^retries\/(reset-before-headers|close-before-headers|success-after-(reset|body-truncated))\//,
   },
   {
-    name: "throws on a good answer",
+    name: "throws on a good response",
     from: "if isinstance(value := _json(text)[0], dict) and",
     to: "if isinstance(value := _json(text)[0], list) and",
     fails: /^retries\/(success-(?!too-late)|budget-after-successes|incomplete-.*\/(resume|scale))/,
   },
   {
-    name: "takes any JSON object for a good answer",
+    name: "takes any JSON object for a good response",
     from: " and not _incomplete(operation, value):",
     to: ":",
     fails: /^retries\/(success-after-)?incomplete.*\/(rerank|upload)/,

@@ -25,7 +25,7 @@ async function runner(...args: string[]): Promise<Runner> {
 
 const success = "retries/success-at-once/scaleDeployment";
 
-test("a row has all that a client needs, and its outcome is answered", async () => {
+test("a row has all that a client needs, and its outcome is responded to", async () => {
   const { url, outcome, report } = await runner("--only", success);
   const row = await next(url);
   expect(row).toMatchObject({ id: success, operation: "scaleDeployment", calls: 1, needs: [] });
@@ -34,12 +34,12 @@ test("a row has all that a client needs, and its outcome is answered", async () 
     baseUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
   });
   expect(await next(url)).toEqual({ done: true });
-  const answer = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/support-search:scale`, {
+  const response = await fetch(`${row.baseUrl}/v1/accounts/acme/deployments/support-search:scale`, {
     method: "PATCH",
     headers: { authorization: `Bearer ${row.apiKey}`, "content-type": "application/json" },
     body: '{"replicaCount":2}',
   });
-  expect(await post(url, { id: row.id, value: await answer.json(), attempts: 1 })).toEqual([
+  expect(await post(url, { id: row.id, value: await response.json(), attempts: 1 })).toEqual([
     200,
     { result: "passed", differences: [], notes: [] },
   ]);
@@ -78,7 +78,7 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   expect(stderr).toContain("1 of 1 rows differ.");
 });
 
-test("a client that takes a refusal for a good answer is told what differs", async () => {
+test("a client that takes a refusal for a good response is told what differs", async () => {
   const { url, outcome } = await runner("--only", "retries/success-after-status-503/rerank");
   const row = await next(url);
   await fetch(`${row.baseUrl}/inference/v1/rerank`, { method: "POST" });
@@ -89,10 +89,10 @@ test("a client that takes a refusal for a good answer is told what differs", asy
   expect((await outcome).exitCode).toBe(1);
 });
 
-test("an answer that some operations take is compared as it was sent, be it another than the usual one", async () => {
+test("a response that some operations take is compared as it was sent, be it another than the usual one", async () => {
   const { url, outcome } = await runner("--only", "retries/incomplete-other/resume");
   const row = await next(url);
-  const answer = await fetch(
+  const response = await fetch(
     `${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume`,
     {
       method: "POST",
@@ -100,7 +100,7 @@ test("an answer that some operations take is compared as it was sent, be it anot
       body: "{}",
     },
   );
-  expect(await answer.json()).toEqual({ message: "maintenance" });
+  expect(await response.json()).toEqual({ message: "maintenance" });
   const [, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
   expect(said.differences).toEqual(["value: message not as in the response"]);
   expect((await outcome).exitCode).toBe(1);
@@ -154,7 +154,7 @@ test("a row that needs what a client lacks is counted as skipped, never as passe
   expect(await report()).toMatchObject({ passed: 0, skipped: 1, skippedFor: { "key-function": 1 } });
 });
 
-test("a client that stops answering ends the run, and its row is named", async () => {
+test("a client that stops responding ends the run, and its row is named", async () => {
   const { url, outcome, report } = await runner("--only", success, "--timeout", "2");
   await next(url);
   const { exitCode, stderr } = await outcome;
@@ -205,7 +205,7 @@ test.each([
   expect((await report()).rows).toMatchObject([{ differences: ["no outcome was posted"] }]);
 });
 
-test("a page of this machine and a client by any of its names are answered", async () => {
+test("a page of this machine and a client by any of its names get a response", async () => {
   const { url } = await runner("--only", "retries/success-at-once/");
   const { port } = new URL(url);
   const ours: readonly Record<string, string>[] = [
@@ -233,7 +233,7 @@ test("a cut run counts the rows that were never served, and its badge is never g
   const row = await next(url);
   const { operation, id, apiKey } = row;
   expect(operation).toBe("resumeReinforcementFineTuningJob");
-  const answer = await fetch(
+  const response = await fetch(
     `${row.baseUrl}/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality:resume`,
     {
       method: "POST",
@@ -241,7 +241,7 @@ test("a cut run counts the rows that were never served, and its badge is never g
       body: "{}",
     },
   );
-  const [, said] = await post(url, { id, value: await answer.json(), attempts: 1 });
+  const [, said] = await post(url, { id, value: await response.json(), attempts: 1 });
   expect(said.result).toBe("passed");
   const { exitCode, stderr } = await outcome;
   expect([exitCode, stderr.includes("No request from the client for 2 s, so the run ended.")]).toEqual([

@@ -123,8 +123,8 @@ describe("of this repository", () => {
   const source = `
 import { createClient } from "./src/index.js";
 const client = createClient();
-const /*answer*/answer = await client.rerank({ query: "q", documents: ["d"], /*top_n*/top_n: 1 });
-const results = answer./*data*/data;
+const /*response*/response = await client.rerank({ query: "q", documents: ["d"], /*top_n*/top_n: 1 });
+const results = response./*data*/data;
 const [first] = results;
 first?./*document*/document;
 const job = await client.reinforcementFineTuningJobs.resume("job-1");
@@ -143,7 +143,7 @@ await client.rerank.items(/*items*/"q", ["a"], { text: (item) => item });
 
   describe("an editor shows, hovering over", () => {
     test.each([
-      ["answer", "const answer: RerankResponse"],
+      ["response", "const response: RerankResponse"],
       ["data", "(property) RerankResponse.data: RerankResult[]"],
       ["document", "(property) RerankResult.document?: string | undefined"],
       ["top_n", "(property) RerankRequest.top_n?: number | undefined"],

@@ -46,7 +46,7 @@ async function expectAll(count: number): Promise<void> {
   for (const { id, response } of rows) expect(response?.model).toBe(`for ${`${id}`.replace("r", "q")}`);
 }
 
-/** Holds back the answers to some requests until they are let go. */
+/** Holds back the responses to some requests until they are let go. */
 function holding(isHeld: (query: string) => boolean): () => void {
   const held: (() => void)[] = [];
   let isOpen = false;
@@ -57,7 +57,7 @@ function holding(isHeld: (query: string) => boolean): () => void {
   });
   return () => {
     isOpen = true;
-    for (const answer of held) answer();
+    for (const respond of held) respond();
   };
 }
 const json = { "content-type": "application/json" };
@@ -85,13 +85,13 @@ const everywhere = [
 describe.skipIf(!isAllowed)("two runs on one volume", () => {
   test.each(everywhere)("%s do not both write: the second is refused", async (_, first, second) => {
     await writeRequests(input, 20);
-    const answer = holding((query) => query === "q7");
+    const respond = holding((query) => query === "q7");
     const owner = outcomeOf(startIn(first, bulk(), short()));
     await server.received(20);
     const refused = await outcomeOf(startIn(second, bulk(), short()));
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toMatch(/Another run is writing to --output: process \d+ on [\w-]+, for \d+ s\./);
-    answer();
+    respond();
     expect((await owner).exitCode).toBe(0);
     await expectAll(20);
     expect(server.requests).toHaveLength(20);
@@ -99,14 +99,14 @@ describe.skipIf(!isAllowed)("two runs on one volume", () => {
 
   test.each(everywhere)("%s: one that was killed is no obstacle to the next", async (_, first, second) => {
     await writeRequests(input, 20);
-    const answer = holding((query) => query === "q7");
+    const respond = holding((query) => query === "q7");
     const owner = startIn(first, bulk(), short());
     const outcome = outcomeOf(owner);
     await server.received(20);
     const number = namespaceOf(owner);
     process.kill(innermost(owner), "SIGKILL");
     await outcome;
-    answer();
+    respond();
     // The system gives the number of a namespace that is gone to another, which then knows that it is gone.
     const others: ChildProcess[] = [];
     while (first.includes("--pid") && !others.some((other) => namespaceOf(other) === number)) {
@@ -127,12 +127,12 @@ describe.skipIf(!isAllowed)("two runs on one volume", () => {
 
   test("a /proc that is another namespace's kills no living run's lease", async () => {
     await writeRequests(input, 20);
-    const answer = holding((query) => query === "q7");
+    const respond = holding((query) => query === "q7");
     const noProc = ["unshare", "--pid", "--fork", "--kill-child"];
     const owner = outcomeOf(startIn(noProc, bulk(), short()));
     await server.received(20);
     expect((await outcomeOf(startIn(noProc, bulk(), short()))).exitCode).toBe(2);
-    answer();
+    respond();
     expect((await owner).exitCode).toBe(0);
   });
 });
@@ -140,15 +140,15 @@ describe.skipIf(!isAllowed)("two runs on one volume", () => {
 /** An owner that sleeps for longer than its lease, while another run does its work. */
 async function expectTakenOver(surroundings: { baseUrl: string; program?: string }): Promise<void> {
   await writeRequests(input, 200);
-  const answer = holding((query) => Number(query.slice(1)) >= 150);
+  const respond = holding((query) => Number(query.slice(1)) >= 150);
   const args = bulk("--concurrency", "100");
   const owner = start(args, surroundings);
   const outcome = outcomeOf(owner);
   await server.received(200);
   await until(() => readFileSync(output, "utf8").split("\n").length > 150);
   owner.kill("SIGSTOP");
-  // Answered while it sleeps: what it wakes up with is written nowhere that is seen.
-  answer();
+  // Its response comes while it sleeps: what it wakes up with is written nowhere that is seen.
+  respond();
   const next = await tunerank(args, surroundings);
   expect([next.exitCode, next.stdout]).toEqual([0, expect.stringMatching(/^Ranked 50, 150 done before/)]);
   expect(next.stderr).toContain("This run takes it over.");
@@ -173,7 +173,7 @@ test("the same at full length: 30 seconds", async () => {
 
 test("an owner that slept and wakes while the other still writes loses nothing for it", async () => {
   await writeRequests(input, 200);
-  const answer = holding((query) => Number(query.slice(1)) >= 100);
+  const respond = holding((query) => Number(query.slice(1)) >= 100);
   const args = bulk("--concurrency", "100");
   const owner = start(args, short());
   const outcome = outcomeOf(owner);
@@ -183,7 +183,7 @@ test("an owner that slept and wakes while the other still writes loses nothing f
   await server.received(300);
   owner.kill("SIGCONT");
   await turns(50);
-  answer();
+  respond();
   expect((await outcome).exitCode).toBe(1);
   expect((await next).exitCode).toBe(0);
   await expectAll(200);
@@ -191,7 +191,7 @@ test("an owner that slept and wakes while the other still writes loses nothing f
 
 test("a run that sleeps for less than its lease goes on", async () => {
   await writeRequests(input, 20);
-  const answer = holding((query) => query === "q7");
+  const respond = holding((query) => query === "q7");
   const owner = start(bulk(), { baseUrl: server.url });
   const outcome = outcomeOf(owner);
   await server.received(20);
@@ -199,7 +199,7 @@ test("a run that sleeps for less than its lease goes on", async () => {
   const next = outcomeOf(start(bulk("--wait"), { baseUrl: server.url }));
   await new Promise((resolve) => setTimeout(resolve, 4000));
   owner.kill("SIGCONT");
-  answer();
+  respond();
   expect((await outcome).exitCode).toBe(0);
   expect((await next).exitCode).toBe(0);
   await expectAll(20);
@@ -236,12 +236,12 @@ test("two runs that take turns and are killed at random moments leave one row fo
 
 test("of eight runs that start at once, one runs", async () => {
   await writeRequests(input, 10);
-  const answer = holding((query) => query === "q3");
+  const respond = holding((query) => query === "q3");
   const runs = Array.from({ length: 8 }, () => outcomeOf(start(bulk(), short())));
   let ended = 0;
   for (const run of runs) void run.then(() => ended++);
   await until(() => ended === 7);
-  answer();
+  respond();
   expect((await Promise.all(runs)).map(({ exitCode }) => exitCode).sort()).toEqual([0, 2, 2, 2, 2, 2, 2, 2]);
   await expectAll(10);
   expect(server.requests).toHaveLength(10);
@@ -259,14 +259,14 @@ test("two shards with one --errors lose no row: the second is refused, or waits"
       return ["rerank", "--bulk", file, "--output", rows, "--errors", errors, "--concurrency", "2"];
     }),
   );
-  let answered = 0;
+  let responded = 0;
   const waiting: (() => void)[] = [];
   server.reply((_, response) => {
-    const answer = (): void => {
+    const respond = (): void => {
       response.writeHead(400, json).end('{"code":"INVALID_ARGUMENT","message":"No."}');
     };
-    if (answered++ < 50) answer();
-    else waiting.push(answer);
+    if (responded++ < 50) respond();
+    else waiting.push(respond);
     return undefined;
   });
   const [first, second] = shards as [string[], string[]];
@@ -279,7 +279,7 @@ test("two shards with one --errors lose no row: the second is refused, or waits"
   ]);
   const patient = outcomeOf(start([...second, "--wait"], short()));
   server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
-  for (const answer of waiting) answer();
+  for (const respond of waiting) respond();
   expect((await owner).exitCode).toBe(5);
   expect((await patient).exitCode).toBe(5);
   expect(new Set((await rowsOf(errors)).map(({ id }) => id)).size).toBe(200);
@@ -287,12 +287,12 @@ test("two shards with one --errors lose no row: the second is refused, or waits"
 
 test("an output that is moved away ends the run with 1 and words, not with success", async () => {
   await writeRequests(input, 20);
-  const answer = holding((query) => query === "q7");
+  const respond = holding((query) => query === "q7");
   const outcome = outcomeOf(start(bulk(), short()));
   await server.received(20);
   await until(() => readdirSync(folder).includes("out.jsonl"));
   await rename(output, path.join(folder, "mine"));
-  answer();
+  respond();
   const { exitCode, stdout, stderr } = await outcome;
   expect([exitCode, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("tunerank: --output was moved, removed or replaced while this run was writing it");
@@ -302,9 +302,9 @@ test("a checkpoint of uploads is held in the same way, and no file is sent twice
   const files = ["a", "b"].map((name) => path.join(folder, name));
   for (const file of files) await writeFile(file, "text");
   const stored = { json: { id: "f-1", bytes: 4, filename: "f" } };
-  let answer = (): void => {};
+  let respond = (): void => {};
   server.reply((_, response) => {
-    answer = () => response.writeHead(200, json).end(JSON.stringify(stored.json));
+    respond = () => response.writeHead(200, json).end(JSON.stringify(stored.json));
     return undefined;
   });
   const args = ["upload", "reviews", ...files, "--checkpoint", path.join(folder, "uploads"), "--quiet"];
@@ -313,7 +313,7 @@ test("a checkpoint of uploads is held in the same way, and no file is sent twice
   await server.received(1);
   expect((await tunerank(args, short())).stderr).toContain("Another run is writing to --checkpoint: process");
   owner.kill("SIGSTOP");
-  answer();
+  respond();
   server.reply(stored);
   // What was being sent may be stored.
   expect((await tunerank(args, short())).exitCode).toBe(6);

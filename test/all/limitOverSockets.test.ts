@@ -18,12 +18,12 @@ interface Ran {
 async function ranked(
   name: string,
   rows: number,
-  answerMs: number,
+  responseMs: number,
   concurrency: RerankAllOptions["concurrency"],
 ): Promise<Ran> {
   const service = await startRefusing();
   const says = services.find((each) => each.name === name)?.open() ?? expect.fail(name);
-  Object.assign(service, { says, delayMs: answerMs });
+  Object.assign(service, { says, delayMs: responseMs });
   const client = createClient({ baseUrl: service.url, apiKey: canaryKey, maxConnections: 256 });
   const requests = Array.from({ length: rows }, (_, id) => ({ id, query: `${id}`, documents: ["a"] }));
   const doneAt: number[] = [];
@@ -51,13 +51,13 @@ test.concurrent("10 at once: 85 % of the speed of a fixed 10, with 2 % refusals 
 });
 
 test.concurrent("200 at once: 85 % of the speed of a fixed 200, after ten rounds", async () => {
-  const answerMs = 1_500;
+  const responseMs = 1_500;
   const [found, fixed] = await Promise.all([
-    ranked("200 at once", 3_000, answerMs, auto),
-    ranked("200 at once", 3_000, answerMs, 200),
+    ranked("200 at once", 3_000, responseMs, auto),
+    ranked("200 at once", 3_000, responseMs, 200),
   ]);
   const after = ({ doneAt }: Ran): number =>
-    doneAt.filter((at) => at > 10 * answerMs && at <= fixed.ms).length;
+    doneAt.filter((at) => at > 10 * responseMs && at <= fixed.ms).length;
   expect(after(found) / after(fixed)).toBeGreaterThanOrEqual(0.85);
 });
 

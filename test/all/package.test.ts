@@ -230,13 +230,13 @@ describe("tunerank/testing of the installed package", () => {
     const { data } = await client.rerank({ query: "b", documents: ["a", "b"] });
     console.log(data[0].index, service.requests[0].file.sha256.slice(0, 8));`;
 
-  test("answers the installed client", async () => {
+  test("responds to the installed client", async () => {
     const flags = ["--input-type=module", "-e", code];
     const outcome = await run(process.execPath, flags, { cwd: packed.user });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "1 ba7816bf\n" });
   });
 
-  test("is bundled for a browser without a module of Node's, and answers there", async () => {
+  test("is bundled for a browser without a module of Node's, and responds there", async () => {
     await writeFile(path.join(packed.user, "page.js"), code);
     const { outputFiles } = await build({
       entryPoints: [path.join(packed.user, "page.js")],

@@ -64,7 +64,7 @@ describe.skipIf(withoutCurl)(`curl${withoutCurl}`, () => {
       name,
       value.replace("PROXY", `127.0.0.1:${port}`),
     ]);
-    // Nothing answers at these addresses: without a proxy it gives up at once.
+    // Nothing responds at these addresses: without a proxy it gives up at once.
     const args = ["--silent", "--output", "/dev/null", "--connect-timeout", "0.2", url];
     await promisify(execFile)("curl", args, { env: Object.fromEntries(named) }).catch(() => {});
     return asked.length > 0;

@@ -9,7 +9,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { parse } from "yaml";
 import { blockOf } from "../../docs/build/blocks.js";
 import { createTestService } from "../../src/testing/index.js";
-import { inTurn } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { TestClock } from "../support/clock.js";
 import { program } from "../support/commandLine.js";
@@ -17,6 +16,7 @@ import { contract } from "../support/contract.js";
 import { savedBlock } from "../support/guideBlocks.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
+import { inTurn } from "../support/responses.js";
 
 const server = useRecordingServer();
 const clock = new TestClock();
@@ -58,7 +58,7 @@ test("1,000 documents are ranked in one request, and 10 come back", async () => 
 
 const job = "/v1/accounts/acme/reinforcementFineTuningJobs/answer-quality";
 
-test("a resume whose answer was lost is looked at, not repeated", async () => {
+test("a resume whose response was lost is looked at, not repeated", async () => {
   server.reply(inTurn({ status: 502 }, { json: { state: "JOB_STATE_RUNNING" } }));
   const text = await printed("jobLost.ts", server.url);
   expect(server.requests.map(sent)).toEqual([`POST ${job}:resume`, `GET ${job}`]);

@@ -19,28 +19,28 @@ const operations = [
     name: "rerank",
     sends: "POST /inference/v1/rerank",
     body: { query, documents, top_n: 1 },
-    answer: { data: [{ index: 0, relevance_score: 0.9 }] },
+    response: { data: [{ index: 0, relevance_score: 0.9 }] },
     python: "0 0.9\n",
   },
   {
     name: "scale",
     sends: `PATCH ${account}/deployments/support-search:scale`,
     body: { replicaCount: 2 },
-    answer: {},
+    response: {},
     python: "200\n",
   },
   {
     name: "resume",
     sends: `POST ${account}/reinforcementFineTuningJobs/answer-quality:resume`,
     body: {},
-    answer: { state: "JOB_STATE_RUNNING" },
+    response: { state: "JOB_STATE_RUNNING" },
     python: "JOB_STATE_RUNNING\n",
   },
   {
     name: "upload",
     sends: `POST ${account}/datasets/support-answers:upload`,
     body: undefined,
-    answer: { filename: "train.jsonl" },
+    response: { filename: "train.jsonl" },
     python: "train.jsonl\n",
   },
 ];
@@ -56,9 +56,9 @@ const environment = (baseUrl: string) => ({
 describe("a sample of the reference", () => {
   for (const [extension, [program = "", ...others]] of Object.entries(programs)) {
     test.skipIf([program, ...others].some(missing)).each(operations)(
-      `$name with ${program} makes its request and reads the answer`,
-      async ({ name, sends, body, answer, python }) => {
-        server.reply({ json: answer });
+      `$name with ${program} makes its request and reads the response`,
+      async ({ name, sends, body, response, python }) => {
+        server.reply({ json: response });
         const file = savedBlock(`${name}.${extension}`);
         const { exitCode, stdout } = await run(program, [file], {
           cwd: path.dirname(file),
@@ -66,7 +66,7 @@ describe("a sample of the reference", () => {
         });
         expect({ exitCode, stdout }).toEqual({
           exitCode: 0,
-          stdout: extension === "py" ? python : JSON.stringify(answer),
+          stdout: extension === "py" ? python : JSON.stringify(response),
         });
         const [request] = server.requests;
         expect(server.requests.length).toBe(1);

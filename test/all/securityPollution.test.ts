@@ -1,11 +1,11 @@
 import path from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { goodJson } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, type Reply, sha256, useRecordingServer } from "../support/recordingServer.js";
 import { type RefusingPort, refusingPort } from "../support/refusingPort.js";
+import { goodJson } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
@@ -21,7 +21,7 @@ describe("a polluted Object.prototype", () => {
     "minimum maximum minItems maxItems required items properties pattern additionalProperties type";
   const ofFiles = "getReader on errored readableDidRead destroyed locked streamed check replayable";
   const fields = "query model documents top_n task return_documents replicaCount account_id job_id";
-  const answerFields =
+  const responseFields =
     "data index relevance_score document usage prompt_tokens total_tokens bytes detail error";
   const errorFields =
     "code executed codeSource inferred httpStatus operation requestId retryAfterMs hint cause attempts message reason " +
@@ -41,7 +41,7 @@ describe("a polluted Object.prototype", () => {
   const ofTheLanguage = "toJSON toString valueOf length href blob stream status body aborted then";
 
   // The names of numbers are tried with one, too.
-  const ofNumbers = `${clientOptions} ${callOptions} ${ofRules} ${answerFields} retryAfterMs httpStatus length`;
+  const ofNumbers = `${clientOptions} ${callOptions} ${ofRules} ${responseFields} retryAfterMs httpStatus length`;
 
   // Node itself reads these from objects that it makes: a call then fails, and so does every other use of Node.
   const readByNode: Readonly<Record<string, readonly string[]>> = {
@@ -104,7 +104,7 @@ describe("a polluted Object.prototype", () => {
 
   async function callWith(transport: string, names: readonly string[]): Promise<Seen> {
     server.reply(({ headers }, response) => {
-      const reply = replies[String(headers["x-answer"])];
+      const reply = replies[String(headers["x-response"])];
       if (reply === undefined) response.destroy();
       return reply;
     });
@@ -140,7 +140,7 @@ describe("a polluted Object.prototype", () => {
     ofFiles,
     ofRules,
     fields,
-    answerFields,
+    responseFields,
     errorFields,
     headerNames,
     ofOpenapiFetch,

@@ -16,9 +16,9 @@ test("a file of 150 MB is taken, one byte more is refused with 413", async () =>
   form.append("file", new Blob([new Uint8Array(most + 1)]), "f");
   const request = { method: "POST", body: form, headers: { authorization: "Bearer k" } };
   for (const send of [service.fetch, fetch]) {
-    const answer = await send(`${server.url}/v1/accounts/acme/datasets/reviews:upload`, request);
-    expect(answer.status).toBe(413);
-    expect(await answer.json()).toMatchObject({
+    const response = await send(`${server.url}/v1/accounts/acme/datasets/reviews:upload`, request);
+    expect(response.status).toBe(413);
+    expect(await response.json()).toMatchObject({
       code: "INVALID_ARGUMENT",
       message: expect.stringContaining(`${most}`),
     });

@@ -4,11 +4,11 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { StatusError, UploadFile, UploadOptions } from "../../src/index.js";
-import { goodText } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
 import { sha256 } from "../support/recordingServer.js";
+import { goodText } from "../support/responses.js";
 
 const server = useCountingServer();
 
@@ -189,7 +189,7 @@ describe("the size of a stream", () => {
     readonly complete: boolean;
   }
 
-  /** Counts what comes and answers what comes whole; each body is told of when it ended, whichever way. */
+  /** Counts what comes and responds to what comes whole; each body is told of when it ended, whichever way. */
   function countBodies(): Promise<Received> {
     return new Promise((resolve) => {
       server.listen((request, response) => {

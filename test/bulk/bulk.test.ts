@@ -13,7 +13,7 @@ import { type ReceivedRequest, type Reply, useRecordingServer } from "../support
 import { isPending, until } from "../support/turns.js";
 
 const server = useRecordingServer();
-const answerTo = (request: ReceivedRequest): Reply =>
+const responseTo = (request: ReceivedRequest): Reply =>
   ranked(request, { model: "m", usage: {}, query: queryOf(request) });
 
 function requests(count: number): RerankAllRequest[] {
@@ -43,7 +43,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
   const client = (): Client => connect(server.url, options);
 
   test("hands out a result for each request, and sends no id", async () => {
-    server.reply(answerTo);
+    server.reply(responseTo);
     const results = await collect(rerankAll(client(), requests(20)));
     expect(results.map(({ id }) => id).sort()).toEqual(
       requests(20)
@@ -55,12 +55,12 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["a", "b"] });
   });
 
-  test("hands them out in order when asked to, whichever is answered first", async () => {
+  test("hands them out in order when asked to, whichever gets a response first", async () => {
     const waiting: (() => void)[] = [];
     server.reply((request, response) => {
-      waiting.push(() => response.end(JSON.stringify(answerTo(request).json)));
+      waiting.push(() => response.end(JSON.stringify(responseTo(request).json)));
       // Four at a time, the last first.
-      if (waiting.length === 4) for (const answer of waiting.splice(0).reverse()) answer();
+      if (waiting.length === 4) for (const respond of waiting.splice(0).reverse()) respond();
       return undefined;
     });
     const run = rerankAll(client(), requests(8), { concurrency: 4, ordered: true });
@@ -69,7 +69,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
 
   test("a wrong request is a result, and the others go on", async () => {
     server.reply((request) =>
-      queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : answerTo(request),
+      queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : responseTo(request),
     );
     const wrong = [{ id: "empty", query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
     const all = [...requests(3), ...wrong] as RerankAllRequest[];
@@ -90,7 +90,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     [401, "UNAUTHENTICATED"],
     [403, "PERMISSION_DENIED"],
   ])("%i ends the run at once, and says what is not done", async (status, code) => {
-    server.reply((request) => (queryOf(request) === "q2" ? { status } : answerTo(request)));
+    server.reply((request) => (queryOf(request) === "q2" ? { status } : responseTo(request)));
     const results: unknown[] = [];
     const run = async (): Promise<void> => {
       for await (const { id } of rerankAll(client(), requests(100), { concurrency: 1 })) results.push(id);
@@ -104,7 +104,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
 });
 
 test("nothing is taken before a result is asked for, and no more than can be sent while nobody asks", async () => {
-  server.reply(answerTo);
+  server.reply(responseTo);
   let taken = 0;
   function* source(): Generator<RerankAllRequest> {
     for (const request of requests(1000)) {
@@ -126,7 +126,7 @@ test("nothing is taken before a result is asked for, and no more than can be sen
 test("leaving the loop early aborts what is under way, and closes the source", async () => {
   server.reply((request, response) => {
     response.on("close", () => closed.push(queryOf(request)));
-    return queryOf(request) === "q0" ? answerTo(request) : undefined;
+    return queryOf(request) === "q0" ? responseTo(request) : undefined;
   });
   const closed: string[] = [];
   let wasClosed = false;
@@ -157,7 +157,7 @@ test("return ends a request for a result that is still waiting", async () => {
 });
 
 test("what a source throws is thrown on, after the results of what was taken from it", async () => {
-  server.reply(answerTo);
+  server.reply(responseTo);
   const broken = new Error("The file cannot be read.");
   function* source(): Generator<RerankAllRequest> {
     yield* requests(2);
@@ -172,7 +172,7 @@ test("what a source throws is thrown on, after the results of what was taken fro
 });
 
 test("several may ask for results of one run, and each result is handed out once", async () => {
-  server.reply(answerTo);
+  server.reply(responseTo);
   const run = rerankAll(connect(server.url), requests(50));
   const found = await Promise.all([collect(run), collect(run), collect(run)]);
   expect(new Set(found.flat().map(({ id }) => id)).size).toBe(50);
@@ -180,7 +180,7 @@ test("several may ask for results of one run, and each result is handed out once
 });
 
 test("an abort ends the run with what is not done", async () => {
-  server.reply((request) => (queryOf(request) === "q0" ? answerTo(request) : undefined));
+  server.reply((request) => (queryOf(request) === "q0" ? responseTo(request) : undefined));
   const controller = new AbortController();
   const run = rerankAll(connect(server.url), requests(9), { concurrency: 2, signal: controller.signal });
   expect((await run.next()).value?.id).toBe("r0");
@@ -245,7 +245,7 @@ test("a client that has no key ends the run, whatever is to be ranked", async ()
 });
 
 test("ids may be of any type", async () => {
-  server.reply(answerTo);
+  server.reply(responseTo);
   const id = { line: 7 };
   const [result] = await collect(rerankAll(connect(server.url), [{ id, query: "q", documents: ["a"] }]));
   expect(result?.id).toBe(id);

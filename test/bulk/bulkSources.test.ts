@@ -47,7 +47,7 @@ describe("a source of rows", () => {
   // All is finished that a run takes while nobody asks: its source is left alone.
   const untilFull = async (): Promise<void> => {
     await until(() => server.requests.length >= 5);
-    await server.answerRead();
+    await server.responseRead();
     await turns(60);
   };
 
@@ -175,12 +175,12 @@ describe("a source of rows", () => {
     });
   });
 
-  function failsAndAnswers(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
+  function failsAndResponds(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
     reject(broken);
     resolve(element(request("again")));
   }
 
-  describe("a source that answers late", () => {
+  describe("a source that yields late", () => {
     const endings: readonly (readonly [
       string,
       (settle: (result: unknown) => void, fail: (error: unknown) => void) => void,
@@ -193,15 +193,15 @@ describe("a source of rows", () => {
     ];
 
     test.each(endings)("with %s, after the loop was left: it is ignored", async (_, end) => {
-      let answer: (() => void) | undefined;
-      const next = () => new Promise((resolve, reject) => (answer = () => end(resolve, reject)));
+      let respond: (() => void) | undefined;
+      const next = () => new Promise((resolve, reject) => (respond = () => end(resolve, reject)));
       const source = { [Symbol.asyncIterator]: () => ({ next }) } as unknown as Source;
       const run = rerankAll(connect(server.url), source);
       const waiting = run.next();
-      await until(() => answer !== undefined);
+      await until(() => respond !== undefined);
       await run.return?.();
       expect(await waiting).toEqual({ done: true, value: undefined });
-      answer?.();
+      respond?.();
       await isPending(new Promise(() => {}));
       expect(await run.next()).toEqual({ done: true, value: undefined });
       expect(server.requests.filter((received) => queryOf(received) === "late")).toEqual([]);
@@ -210,7 +210,7 @@ describe("a source of rows", () => {
     test.each<[string, object]>([
       ["a then that throws", got("then", () => fails)],
       ["a then that throws when it is read", got("then", fails)],
-      ["a then that calls back twice", got("then", () => failsAndAnswers)],
+      ["a then that calls back twice", got("then", () => failsAndResponds)],
     ])("next() returns %s: thrown from the loop", async (_, thenable) => {
       const source = { [Symbol.asyncIterator]: () => ({ next: () => thenable }) } as unknown as Source;
       expect(await loop(source)).toEqual({ ids: [], error: broken });
@@ -254,7 +254,7 @@ describe("a process without a free file", () => {
   function machineWith(
     sockets: number,
     code: string,
-    answer = () => turns(2),
+    respond = () => turns(2),
   ): { fetch: typeof fetch; refused: () => number } {
     let open = 0;
     let refused = 0;
@@ -266,7 +266,7 @@ describe("a process without a free file", () => {
           throw Object.assign(new TypeError("fetch failed"), { cause: networkError(code, "connect") });
         }
         open += 1;
-        await answer();
+        await respond();
         open -= 1;
         return new Response(JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 1 }] }));
       },

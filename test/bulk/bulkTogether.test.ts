@@ -55,11 +55,11 @@ describe("runs that go on together", () => {
     await turns();
     expect(server.requests).toHaveLength(4);
     // Both are the first run's: it has one of their places again, and another run the other.
-    for (const answer of held.splice(0, 2)) answer();
+    for (const respond of held.splice(0, 2)) respond();
     await until(() => held.length === 4);
     expect(server.requests.slice(4).map((request) => queryOf(request))).toEqual(["0/4", "1/0"]);
     server.reply(() => good);
-    for (const answer of held) answer();
+    for (const respond of held) respond();
     for (const ranked of await running) expect(ranked).toHaveLength(6);
     expect(server.requests).toHaveLength(60);
   });
@@ -104,18 +104,18 @@ describe("runs that go on together", () => {
       late.push(() => response.writeHead(429, headers).end());
       return undefined;
     });
-    const answered: string[] = [];
+    const responded: string[] = [];
     const running = rank(connect(), requests(0, 2), {
       concurrency: 2,
       timeoutMs: 9100,
-      onAttempt: ({ id, code }) => void (code ?? answered.push(id)),
+      onAttempt: ({ id, code }) => void (code ?? responded.push(id)),
     });
     await until(() => late.length === 2);
     for (const refuse of late) refuse();
     await clock.passWhenWaiting(9000);
-    await until(() => answered.length === 1);
+    await until(() => responded.length === 1);
     clock.pass(10);
-    await until(() => answered.length === 2);
+    await until(() => responded.length === 2);
     // What comes after them is asked for once the random time of the run is over.
     clock.pass(900);
     expect(await running).toEqual(["1", "0"]);
@@ -130,7 +130,7 @@ describe("runs that go on together", () => {
     const client = connect();
     const running = [0, 1].map((run) => rank(client, requests(run, 5), { concurrency: 5 }));
     await until(() => held.length === 10);
-    for (const answer of held) answer();
+    for (const respond of held) respond();
     await Promise.all(running);
   });
 
@@ -183,7 +183,7 @@ describe("the hold that rows share", () => {
     [429, "RESOURCE_EXHAUSTED"],
     [503, "UNAVAILABLE"],
   ])(
-    "a %i that asks to wait an hour ends the run once the answers under way are delivered",
+    "a %i that asks to wait an hour ends the run once the responses under way are delivered",
     async (status, code) => {
       const late: (() => void)[] = [];
       let refuse = (): void => {};
@@ -200,7 +200,7 @@ describe("the hold that rows share", () => {
       const running = run(100, { concurrency: 4, onAttempt });
       await until(() => late.length === 3 && events.length === 2);
       expect(await isPending(running)).toBe(true);
-      for (const answer of late) answer();
+      for (const respond of late) respond();
       const { results, error } = await running;
       expect(results.sort()).toEqual(["0", "2", "3", "4"]);
       expect(error).toMatchObject({
@@ -244,7 +244,7 @@ describe("the hold that rows share", () => {
     });
     const running = run(100, { concurrency: 3 });
     await until(() => late.length === 2);
-    for (const answer of late) answer();
+    for (const respond of late) respond();
     const { results, error } = await running;
     expect(results).toEqual(["1 INVALID_ARGUMENT"]);
     expect(error).toMatchObject({ done: 1, notDone: ["0", "2"] });
@@ -299,7 +299,7 @@ describe("the hold that rows share", () => {
     expect((await running).results).toEqual(["0"]);
   });
 
-  test("an abort ends a run that waits for its last answers", async () => {
+  test("an abort ends a run that waits for its last responses", async () => {
     server.reply((request) => (queryOf(request) === "0" ? asking(3600) : undefined));
     const controller = new AbortController();
     const events: RerankAllAttempt[] = [];
@@ -310,7 +310,7 @@ describe("the hold that rows share", () => {
     expect((await running).error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
   });
 
-  test("an abort is this client's, also when no answer was good before", async () => {
+  test("an abort is this client's, also when no response was good before", async () => {
     server.reply((request) => (queryOf(request) === "0" ? asking(5) : undefined));
     const controller = new AbortController();
     const events: RerankAllAttempt[] = [];

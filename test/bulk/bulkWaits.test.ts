@@ -38,7 +38,7 @@ describe("a row that waits", () => {
     return all;
   }
 
-  // Node waits for no timer of the test's clock, so each answer is waited for.
+  // Node waits for no timer of the test's clock, so each response is waited for.
   async function settle(): Promise<void> {
     for (let seen = -1; seen !== server.requests.length; ) {
       seen = server.requests.length;
@@ -177,24 +177,24 @@ describe("a row that waits", () => {
       );
       return undefined;
     });
-    // Answers all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
+    // Responds to all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
     const round = async (count: number, most = Number.POSITIVE_INFINITY): Promise<number> => {
       await until(() => waiting.length >= count);
       await settle();
       const there = waiting.splice(0);
       // A refusal takes no time.
-      for (const answer of there.slice(most)) answer(429);
+      for (const respond of there.slice(most)) respond(429);
       if (there.length > most) await until(() => refused() === there.length - most);
       const held = waiting.splice(0);
       clock.pass(200);
-      for (const answer of [...there.slice(0, most), ...held]) answer(200);
+      for (const respond of [...there.slice(0, most), ...held]) respond(200);
       return there.length;
     };
     const events: RerankAllAttempt[] = [];
     const refused = (): number => events.filter(({ code }) => code).length;
     const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
     const run = collect(rerankAll(connect(server.url), requests(1000), { onAttempt }));
-    // What a larger number brings is known once those that began with it are answered.
+    // What a larger number brings is known once those that began with it get a response.
     expect([await round(4), await round(8), await round(8)]).toEqual([4, 8, 8]);
     expect(await round(16, 10)).toBe(16);
     expect([await round(10), await round(10)]).toEqual([10, 10]);
@@ -206,7 +206,7 @@ describe("a row that waits", () => {
     });
     server.reply(good);
     await settle();
-    for (const answer of waiting.splice(0)) answer(200);
+    for (const respond of waiting.splice(0)) respond(200);
     expect(await run).toHaveLength(1000);
   });
 });
@@ -247,9 +247,9 @@ describe("a rate", () => {
     await run;
   });
 
-  test("tokens are counted as the answers say, once they do", async () => {
+  test("tokens are counted as the responses say, once they do", async () => {
     server.reply(good);
-    // Each answer says 500: so many are 60 a minute, whatever their bytes seemed to be.
+    // Each response says 500: so many are 60 a minute, whatever their bytes seemed to be.
     const run = finish({ rate: { tokensPerMinute: 30_000 }, concurrency: 2 }, 8);
     const counts = await arrivals(8);
     expect(counts.at(-2)).toBeLessThanOrEqual(10);

@@ -54,7 +54,7 @@ describe.each(transports)("over $name", ({ options }) => {
     });
   });
 
-  test("a call aborted in the body of its answer ran", async () => {
+  test("a call aborted in the body of its response ran", async () => {
     const controller = new AbortController();
     server.reply((_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -64,8 +64,8 @@ describe.each(transports)("over $name", ({ options }) => {
     const client = connect(server.url, options);
     const running = failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
     await server.received();
-    // The headers are on their way: they arrive before this later answer does.
-    await secondAnswer();
+    // The headers are on their way: they arrive before this later response does.
+    await secondResponse();
     controller.abort(reason);
     const error = await running;
     expect(error).toMatchObject({ code: "CANCELLED", executed: "yes", httpStatus: 200 });
@@ -101,7 +101,7 @@ describe.each(transports)("over $name", ({ options }) => {
     controller.abort();
     expect((await running).code).toBe("CANCELLED");
     give?.("late-key");
-    await secondAnswer();
+    await secondResponse();
     expect(server.requests).toHaveLength(1);
     expect(server.requests[0]?.url).toBe("/after");
   });
@@ -138,8 +138,8 @@ describe.each(transports)("over $name", ({ options }) => {
   });
 });
 
-/** A request of another client, sent and answered later: what was written before it has arrived. */
-async function secondAnswer(): Promise<void> {
-  const answer = await fetch(`${server.url}/after`, { headers: { connection: "close" } });
-  await answer.body?.cancel();
+/** A request of another client, sent later, with its response: what was written before it has arrived. */
+async function secondResponse(): Promise<void> {
+  const response = await fetch(`${server.url}/after`, { headers: { connection: "close" } });
+  await response.body?.cancel();
 }

@@ -49,7 +49,7 @@ const files: readonly (readonly [what: string, file: () => UploadFile, totalByte
 
 describe.each(transports)("over $name", ({ options }) => {
   describe.each(failing)("a callback that %s", (_how, fail) => {
-    test.each(operationCalls)("as onAttempt of $operation changes no answer", async ({ call }) => {
+    test.each(operationCalls)("as onAttempt of $operation changes no response", async ({ call }) => {
       const events: AttemptEvent[] = [];
       const onAttempt = (event: AttemptEvent) => {
         events.push(event);

@@ -1,10 +1,10 @@
 import { Agent } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Client, ClientOptions } from "../../src/index.js";
-import { goodText } from "../support/answers.js";
 import { connect as connectAny, failureOf, operationCalls } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
+import { goodText } from "../support/responses.js";
 
 const server = useCountingServer();
 const clock = new TestClock();
@@ -180,7 +180,7 @@ describe.each(ways)("over node:http %s", (_how, close) => {
 });
 
 test("over node:http a socket ends with the block of an await using", async () => {
-  server.listen(answer);
+  server.listen(respond);
   {
     await using client = connect(server.url);
     await rerank(client);

@@ -3,11 +3,11 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { operations } from "../../src/generated/contract.js";
 import type { Client, StatusError } from "../../src/index.js";
-import { done, goodText } from "../support/answers.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { root } from "../support/project.js";
 import { type Script, useRecordingServer } from "../support/recordingServer.js";
+import { done, goodText } from "../support/responses.js";
 import { isPending } from "../support/turns.js";
 
 describe("a deadline", () => {
@@ -45,7 +45,7 @@ describe("a deadline", () => {
         server.reply(script);
         const running = failureOf(() => call(connect(server.url, options), { timeoutMs }));
         await server.received();
-        await server.answerRead();
+        await server.responseRead();
         const error = await failureAfter(timeoutMs, running);
         expect(error).toMatchObject({
           code: "DEADLINE_EXCEEDED",
@@ -70,11 +70,11 @@ describe("a deadline", () => {
       await server.received();
       for (let passed = 0; passed < timeoutMs - 10; passed += 10) {
         trickle();
-        await server.answerRead();
+        await server.responseRead();
         clock.pass(10);
       }
       trickle();
-      await server.answerRead();
+      await server.responseRead();
       expect(await failureAfter(10, running)).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "yes" });
     });
 
@@ -89,7 +89,7 @@ describe("a deadline", () => {
       expect((await failureAfter(40, patient)).message).toContain("40 ms");
     });
 
-    test("the deadline covers an apiKey function that never answers, and nothing is sent", async () => {
+    test("the deadline covers an apiKey function that never responds, and nothing is sent", async () => {
       let asked = (): void => {};
       const asking = new Promise<void>((resolve) => {
         asked = resolve;
@@ -106,9 +106,9 @@ describe("a deadline", () => {
     });
 
     test("a deadline longer than a timer can hold does not end the call at once", async () => {
-      let answer = (): void => {};
+      let respond = (): void => {};
       server.reply((_request, response) => {
-        answer = () => void response.end(goodText);
+        respond = () => void response.end(goodText);
         return undefined;
       });
       const running = connect(server.url, options).deployments.scale("prod", 1, { timeoutMs: 2 ** 40 });
@@ -116,7 +116,7 @@ describe("a deadline", () => {
       // What Node's timers take, and more: a longer one would fire at once.
       await clock.passWhenWaiting(2 ** 31 - 1);
       clock.pass(2 ** 31);
-      answer();
+      respond();
       await running;
       expect(server.requests).toHaveLength(1);
     });
@@ -137,7 +137,7 @@ describe("a deadline", () => {
   });
 
   describe.each(transports)("over $name, by the clock of the machine,", ({ options }) => {
-    test("a call whose answer never comes ends, not before its time", async () => {
+    test("a call whose response never comes ends, not before its time", async () => {
       clock.remove();
       server.reply(() => undefined);
       const started = performance.now();

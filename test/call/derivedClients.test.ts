@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { rerankAll } from "../../src/bulk/index.js";
 import type { Client, ClientOptions } from "../../src/index.js";
-import { goodText } from "../support/answers.js";
 import { countClientSockets } from "../support/clientSockets.js";
 import { connect as connectAny, failureOf, operationCalls } from "../support/clients.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
+import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { until } from "../support/turns.js";
 
@@ -31,7 +31,7 @@ function hold(text = goodText): { arrived: (count: number) => Promise<void>; rep
   return {
     arrived: (count) => until(() => held.length >= count),
     reply() {
-      server.listen(answer);
+      server.listen(respond);
       for (const respond of held.splice(0)) respond();
     },
   };

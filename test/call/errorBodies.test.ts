@@ -4,7 +4,7 @@ import { connect, failureOf, transports } from "../support/clients.js";
 import { type RecordingServer, useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
 
-/** An error answer, and what the StatusError must say: code, whether the body named it, message. */
+/** An error response, and what the StatusError must say: code, whether the body named it, message. */
 interface ErrorShape {
   readonly shape: string;
   readonly status: number;
@@ -14,7 +14,7 @@ interface ErrorShape {
   readonly message?: string;
 }
 
-/** Answers a call with the shape and checks what becomes of it. */
+/** Responds to a call with the shape and checks what becomes of it. */
 async function expectShape(
   server: RecordingServer,
   options: ClientOptions,

@@ -3,11 +3,11 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { rerankAll } from "../../src/bulk/index.js";
 import type { CallPromise, ClientOptions, StatusError } from "../../src/index.js";
 import { type ClientInside, insideOf } from "../../src/wrappers/types.js";
-import { goodJson } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { goodJson } from "../support/responses.js";
 
 const server = useRecordingServer();
 

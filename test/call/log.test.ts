@@ -1,10 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Client, ClientOptions, LogFunction, LoggerLike, LogRecord } from "../../src/index.js";
-import { inTurn, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();

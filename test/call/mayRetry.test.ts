@@ -17,20 +17,20 @@ import {
 } from "../../src/index.js";
 import { events } from "../../src/policy/decisions.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
-import { done, inTurn, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { idsWhere, isSafe } from "../support/contract.js";
 import { decideOf } from "../support/decisionRows.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { done, inTurn, unavailable } from "../support/responses.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
 describe("who may repeat", () => {
   const operations = Object.keys(rows) as OperationId[];
   const named = Object.keys(events) as RetryEvent[];
 
-  // Whatever limit ends a call, the answer is the same: that of the table without limits.
+  // Whatever limit ends a call, the response is the same: that of the table without limits.
   const limits = [
     { retries: 9, maxRetries: 9 },
     { maxRetries: 0 },

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { goodText } from "../support/answers.js";
 import { certificate, certificateKey } from "../support/certificate.js";
 import { useCountingServer } from "../support/countingServer.js";
+import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 
 // The servers never end a connection: a process that ends did so by itself, and one that does not meets the timeout.

@@ -3,12 +3,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AttemptEvent, Client } from "../../src/index.js";
-import { done, inTurn, reset, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { errorRows } from "../support/decisionRows.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
+import { done, inTurn, reset, unavailable } from "../support/responses.js";
 import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();
@@ -274,7 +274,7 @@ describe("the time and the number of repeats", () => {
   });
 });
 
-describe("the error of an answer", () => {
+describe("the error of a response", () => {
   describe.each(transports)("over $name", ({ options }) => {
     test.each(errorRows)("HTTP $status with $name is $code", async (row) => {
       const { status, headers, body = "", bodyBase64, code, inferred, codeSource, message } = row;
@@ -290,7 +290,7 @@ describe("the error of an answer", () => {
     });
   });
 
-  test("every row of the error answers has a name of its own", () => {
+  test("every row of the error responses has a name of its own", () => {
     const names = errorRows.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });

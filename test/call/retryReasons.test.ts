@@ -10,12 +10,12 @@ import {
   type StatusError,
 } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
-import { eventsOfAnswer, executedAfter, nothingSent, type Ran, worse } from "../../src/policy/retry.js";
-import { inTurn, reset, unavailable } from "../support/answers.js";
+import { eventsOfResponse, executedAfter, nothingSent, type Ran, worse } from "../../src/policy/retry.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, reset, unavailable } from "../support/responses.js";
 
 // Why there is no other attempt, and what is known of all attempts together: pure, row by row.
 describe("why it was not repeated", () => {
@@ -40,9 +40,9 @@ describe("why it was not repeated", () => {
       undefined,
       { events: ["namedFault"], idempotent: true },
     ],
-    ["a 401 that no fresh key can answer", "refused", { events: ["unauthenticated"] }],
+    ["a 401 that no fresh key can satisfy", "refused", { events: ["unauthenticated"] }],
     ["the same after a retry", "retries-used-up", { events: ["unauthenticated"], retries: 1 }],
-    ["a 401 that a fresh key can answer", undefined, { events: ["unauthenticated"], freshKey: true }],
+    ["a 401 that a fresh key can satisfy", undefined, { events: ["unauthenticated"], freshKey: true }],
     ["a stream", "single-use-body", { replayable: false }],
     ["as many retries as the caller allows", "retries-used-up", { retries: 1, maxRetries: 1 }],
     ["as many retries as the table allows", "retries-used-up", { retries: 2, maxRetries: 9 }],
@@ -92,11 +92,11 @@ describe("why it was not repeated", () => {
       nothingSent,
     ],
     [
-      "whose answer is unclear",
+      "whose response is unclear",
       { executed: "unknown", httpStatus: 500 },
       { executed: "unknown", executedBecause: "unclear-answer" },
     ],
-    ["without an answer", { executed: "unknown" }, lost],
+    ["without a response", { executed: "unknown" }, lost],
     ["that succeeded at first", { executed: "yes", httpStatus: 200 }, began],
   ])("of an attempt %s", (_what, attempt, ran) => {
     const { executed, executedBecause } = new Failure({ message: "", code: "UNKNOWN", ...attempt });
@@ -114,8 +114,8 @@ describe("why it was not repeated", () => {
   });
 });
 
-describe("what an answer means for repeating", () => {
-  // What an answer means for repeating; the third where a time to wait makes it another.
+describe("what a response means for repeating", () => {
+  // What a response means for repeating; the third where a time to wait makes it another.
   type Row<T> = readonly [of: T, untimed: RetryEvent, timed?: RetryEvent];
 
   const statuses: readonly Row<number>[] = [
@@ -162,12 +162,12 @@ describe("what an answer means for repeating", () => {
     const expected = <T>(rows: readonly Row<T>[]): [T, RetryEvent][] =>
       rows.map(([of, untimed, whenTimed = untimed]) => [of, timed ? whenTimed : untimed]);
 
-    test.each(expected(statuses))("an answer of %i without a name is %s", (status, event) => {
-      expect(eventsOfAnswer(undefined, status, timed)).toEqual([event]);
+    test.each(expected(statuses))("a response of %i without a name is %s", (status, event) => {
+      expect(eventsOfResponse(undefined, status, timed)).toEqual([event]);
     });
 
-    test.each(expected(named))("an answer that names %s is %s", (code, event) => {
-      const events = eventsOfAnswer(code as StatusError["code"], httpStatusOfCode(code), timed);
+    test.each(expected(named))("a response that names %s is %s", (code, event) => {
+      const events = eventsOfResponse(code as StatusError["code"], httpStatusOfCode(code), timed);
       expect(events).toEqual([event]);
     });
   });
@@ -178,7 +178,7 @@ describe("what an answer means for repeating", () => {
     ["NOT_FOUND", 503, ["refused", "gateway"]],
     ["RESOURCE_EXHAUSTED", 503, ["exhausted", "gateway"]],
   ] as const)("a name at odds with its status is both: %s on %i is %j", (code, status, events) => {
-    expect(eventsOfAnswer(code, status, false)).toEqual(events);
+    expect(eventsOfResponse(code, status, false)).toEqual(events);
   });
 });
 
@@ -283,7 +283,7 @@ describe("what the table does not say", () => {
       expectReason(error, "refused", /Check apiKey/);
     });
 
-    test("of two attempts that did not run, one that was answered counts", async () => {
+    test("of two attempts that did not run, one that got a response counts", async () => {
       server.reply(
         inTurn({ status: 429, headers: { "retry-after-ms": "1" }, json: {} }, { status: 404, json: {} }),
       );

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
 import type { Client, ClientOptions } from "../../src/index.js";
-import { done, inTurn, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { done, inTurn, silence, unavailable } from "../support/responses.js";
 import { isPending, turns } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -211,16 +211,16 @@ describe("the waits that a service asks for", () => {
       [{ "retry-after": "0.0123" }, 12.3],
       [{ "retry-after": "0.02", "retry-after-ms": "7" }, 20],
     ])("no wait of %j is shorter than asked", async (headers, ms) => {
-      const answered = new Map<string, number>();
+      const responded = new Map<string, number>();
       const waits: number[] = [];
       server.reply(({ url }) => {
         const now = performance.now();
-        const before = answered.get(url);
+        const before = responded.get(url);
         if (before !== undefined) {
           waits.push(now - before);
           return done;
         }
-        answered.set(url, performance.now());
+        responded.set(url, performance.now());
         return { ...unavailable, headers };
       });
       // A client's retries are limited.

@@ -3,11 +3,11 @@ import { Agent, createServer as createSecureServer } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
 import { mock } from "node:test";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { goodText } from "../support/answers.js";
 import { certificate, certificateKey } from "../support/certificate.js";
 import { connect, transports } from "../support/clients.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { turns, until } from "../support/turns.js";
 
@@ -122,7 +122,7 @@ describe("timers of somebody else", () => {
       const running = client.deployments.scale("prod", 1, { timeoutMs: 120_000 });
       await until(() => waits.length === 1);
       mock.timers.tick(29_000);
-      server.listen(answer);
+      server.listen(respond);
       await new Promise((resolve) => setImmediate(resolve));
       expect(server.used).toHaveLength(1);
       mock.timers.tick(5_000);
@@ -153,7 +153,7 @@ describe("timers of somebody else", () => {
   });
 
   test("timers that are numbers, as in a window of Electron, end no process", async () => {
-    server.listen(answer);
+    server.listen(respond);
     const script = `
     const { setTimeout: real, clearTimeout: clear } = globalThis;
     globalThis.setTimeout = (...given) => Number(real(...given));

@@ -125,7 +125,7 @@ test("upload sends the file and tells how far it is", async () => {
 });
 
 test.each([{ message: "maintenance" }, {}, { id: null }])(
-  "upload that is answered with %j fails, and says that the file may be stored",
+  "upload whose response is %j fails, and says that the file may be stored",
   async (json) => {
     server.reply({ json });
     const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
@@ -138,7 +138,7 @@ test.each([{ message: "maintenance" }, {}, { id: null }])(
   },
 );
 
-test("upload says nothing of a size or a name that the answer leaves out", async () => {
+test("upload says nothing of a size or a name that the response leaves out", async () => {
   server.reply({ json: { id: "file-9" } });
   const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
   const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url, input: "abc" });

@@ -73,7 +73,7 @@ describe("a text of the service", () => {
       expect(stdout).toContain(`0.250\t2\t${readable}\n`);
     });
 
-    test("in the answer to an upload", async () => {
+    test("in the response to an upload", async () => {
       server.reply({ json: { id: hostile, bytes: 3, filename: hostile } });
       const args = ["upload", "reviews", "-", "--name", "a.txt"];
       const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url, input: "abc" });

@@ -138,9 +138,9 @@ test("the help has every variable, and ends with where the guides are", async ()
 });
 
 describe("before scaling to zero on a terminal", () => {
-  const scaled = async (args: string[], answer: string, env = {}) => {
+  const scaled = async (args: string[], response: string, env = {}) => {
     const line = ["scale", ...args];
-    return onTerminal(line, { baseUrl: server.url, env, input: answer });
+    return onTerminal(line, { baseUrl: server.url, env, input: response });
   };
 
   test("a person is asked, and what is not a yes sends nothing", async () => {

@@ -9,7 +9,7 @@ import { useRecordingServer } from "../support/recordingServer.js";
 const server = useRecordingServer();
 const bulk = useBulkFiles(server, "--concurrency", "4");
 
-// Long enough that a run has read only a part of the file when the first of its requests are answered.
+// Long enough that a run has read only a part of the file when the first of its requests gets its response.
 const lineOf = (id: number, version = "old"): string =>
   `${JSON.stringify({ id, query: `${version} ${id}`, documents: ["one ".repeat(1000), "two"] })}\n`;
 const linesOf = (from: number, to: number, version?: string): string =>

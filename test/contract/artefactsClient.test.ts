@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Json, JsonObject } from "../../scripts/build/json.js";
-import { answerExamples, contract } from "../support/contract.js";
+import { contract, responseExamples } from "../support/contract.js";
 import { root } from "../support/project.js";
 import { publishContract } from "../support/publishedContract.js";
 
@@ -38,7 +38,7 @@ function reached(part: unknown, { components }: Published, found = new Set<strin
 }
 
 const operations = Object.values(client.paths).flatMap((item) => Object.values(item));
-const answered = [
+const received = [
   ...reached(
     operations.map(({ responses }) => responses),
     client,
@@ -89,14 +89,14 @@ describe("the form for clients", () => {
     expect(parse(published.text("openapi-client.yaml"))).toEqual(client);
   });
 
-  test("has schemas for requests and for answers, and none for both", () => {
-    expect(answered).toContain("ReinforcementFineTuningJob");
+  test("has schemas for requests and for responses, and none for both", () => {
+    expect(received).toContain("ReinforcementFineTuningJob");
     expect(sent).toEqual(expect.arrayContaining(["RerankRequest", "DatasetUpload"]));
-    expect(answered.filter((name) => sent.includes(name))).toEqual([]);
-    expect(Object.keys(client.components.schemas).sort()).toEqual([...answered, ...sent].sort());
+    expect(received.filter((name) => sent.includes(name))).toEqual([]);
+    expect(Object.keys(client.components.schemas).sort()).toEqual([...received, ...sent].sort());
   });
 
-  test.each(answered)("nothing makes a client refuse a newer %s", (name) => {
+  test.each(received)("nothing makes a client refuse a newer %s", (name) => {
     for (const schema of within(schemaOf(client, name))) {
       expect(Object.keys(schema).filter((key) => refusing.test(key))).toEqual([]);
       expect(schema.format).not.toBe("uuid");
@@ -149,7 +149,7 @@ describe("the form for clients", () => {
   });
 
   test("every rule that a client no longer enforces stands in x-limits, and in words", () => {
-    const limited = answered.flatMap((name) => {
+    const limited = received.flatMap((name) => {
       const { properties = {}, ...whole } = schemaOf(client, name);
       const fields = Object.entries(properties as JsonObject).map(([field, schema]) => [
         `${name}.${field}`,
@@ -204,14 +204,14 @@ describe("the form for clients", () => {
     }
   });
 
-  test("an error may have any body, and no default answer stands beside the statuses", () => {
+  test("an error may have any body, and no default response stands beside the statuses", () => {
     for (const { responses } of operations) expect(Object.keys(responses)).not.toContain("default");
     const errors = Object.values(client.components.responses) as JsonObject[];
     expect(errors).toHaveLength(11);
     for (const { content } of errors) expect(content).toEqual({ "*/*": { schema: {} } });
   });
 
-  test.each([...answerExamples("resumeReinforcementFineTuningJob"), ["a newer service's job", newer]] as [
+  test.each([...responseExamples("resumeReinforcementFineTuningJob"), ["a newer service's job", newer]] as [
     string,
     unknown,
   ][])("allows %s", (_name, job) => {

@@ -81,7 +81,7 @@ test("a schema that contains itself is compared once", () => {
   ]);
 });
 
-test("a variant that an answer's oneOf gets breaks its readers, one that it loses only generated code", () => {
+test("a variant that a response's oneOf gets breaks its readers, one that it loses only generated code", () => {
   const oneOf = (...names: string[]): Part => {
     const document = JSON.parse(text);
     const variants = names.map((name) => ({ $ref: `#/components/schemas/${name}` }));

@@ -3,12 +3,12 @@ import { httpStatuses, meanings, operations, requests } from "../../src/generate
 import type { Code } from "../../src/generated/types.js";
 import type { OperationId, RerankRequest, RerankResponse } from "../../src/index.js";
 import {
-  answerExample,
   contract,
   contractOperations,
   idsWhere,
   isSafe,
   operationNamed,
+  responseExample,
   schemaNamed,
 } from "../support/contract.js";
 import { codeTable, errorStatuses } from "../support/serviceTables.js";
@@ -37,7 +37,7 @@ const operationTable = [
   ],
 ];
 
-// What we decided of each: the method of clients, what a repeat does, the deadline, the most bytes of an answer.
+// What we decided of each: the method of clients, what a repeat does, the deadline, the most bytes of a response.
 // What a call of an unknown outcome is told to look at.
 const whenUnknown: Readonly<Record<string, string>> = {
   resumeReinforcementFineTuningJob:
@@ -132,7 +132,7 @@ describe("operations", () => {
   test.each(contractOperations)(
     "the generated row of $operation.operationId says what the contract says of it",
     ({ method, path, operation }) => {
-      const { answer, accept, ...row } = operations[operation.operationId as OperationId];
+      const { value, accept, ...row } = operations[operation.operationId as OperationId];
       const time = operation["x-timeout-ms"];
       const { baseMs, bytesPerSecond } = typeof time === "number" ? { baseMs: time } : time;
       expect(row).toEqual({
@@ -145,7 +145,7 @@ describe("operations", () => {
         whenUnknown: operation["x-when-unknown"] ?? (isSafe({ operation }) ? undefined : expect.any(String)),
       });
       const { content = {} } = operation.responses["200"] ?? {};
-      if ("application/json" in content) expect([answer, accept]).toEqual([undefined, undefined]);
+      if ("application/json" in content) expect([value, accept]).toEqual([undefined, undefined]);
     },
   );
 
@@ -207,15 +207,15 @@ describe("operations", () => {
   });
 });
 
-test("the rerank example answers the rerank example's request", () => {
+test("the rerank example's response fits its request", () => {
   const { content = {} } = operationNamed("rerankDocuments").requestBody ?? {};
   const [example] = Object.values(content["application/json"]?.examples ?? {});
   const request = example?.value as RerankRequest;
-  const answer = answerExample("rerankDocuments") as RerankResponse;
-  const scores = answer.data.map(({ relevance_score }) => relevance_score);
-  expect(answer.data).toHaveLength(request.top_n as number);
-  expect(answer.model).toBe(request.model);
+  const response = responseExample("rerankDocuments") as RerankResponse;
+  const scores = response.data.map(({ relevance_score }) => relevance_score);
+  expect(response.data).toHaveLength(request.top_n as number);
+  expect(response.model).toBe(request.model);
   expect(scores).toEqual([...scores].sort((a, b) => b - a));
-  expect(new Set(answer.data.map(({ index }) => index)).size).toBe(answer.data.length);
-  for (const { index, document } of answer.data) expect(document).toBe(request.documents[index]);
+  expect(new Set(response.data.map(({ index }) => index)).size).toBe(response.data.length);
+  for (const { index, document } of response.data) expect(document).toBe(request.documents[index]);
 });

@@ -72,7 +72,7 @@ test("the other enumerations are the service's, with their defaults", () => {
   });
 });
 
-test("object of a rerank answer is always list", () => {
+test("object of a rerank response is always list", () => {
   expect(field("RerankResponse.object").enum).toEqual(["list"]);
 });
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readAnswers } from "../../checks/generators/check/answers.js";
 import { differences, essenceOf } from "../../checks/generators/check/compare.js";
+import { readResponses } from "../../checks/generators/check/responses.js";
 import { operations, type Tool } from "../../checks/generators/check/tool.js";
 import { linters } from "../../checks/generators/linters/index.js";
 import { tools } from "../../checks/generators/tools/index.js";
@@ -82,14 +82,14 @@ describe("docs/data/generators.json", async () => {
   const data: Record<string, Record<string, unknown>[]> = JSON.parse(await readFile(path, "utf8"));
 
   test("has a row for every pinned tool and document, each good; else run `npm run check:generators`", async () => {
-    const { errors } = await readAnswers(fileURLToPath(new URL("../../openapi.yaml", import.meta.url)));
+    const { errors } = await readResponses(fileURLToPath(new URL("../../openapi.yaml", import.meta.url)));
     const wanted = tools.flatMap((tool) => {
       const { name, version, language, documents, command, get = "" } = tool;
       const unsupported = tool.unsupported ?? [];
       const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
-      const { statuses = [], answers = [] } = tool.shortfall ?? {};
+      const { statuses = [], responses = [] } = tool.shortfall ?? {};
       const lost = errors.filter(
-        ({ status, name }) => statuses.includes(status) || answers.includes(name),
+        ({ status, name }) => statuses.includes(status) || responses.includes(name),
       ).length;
       const errorRows = callable === 0 ? 0 : errors.length;
       const good = {

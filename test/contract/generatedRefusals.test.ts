@@ -19,11 +19,14 @@ const stated = `x-sdk-method: things.get
       summary: Get a thing
       description: Gets a thing.
       tags: [Datasets]`;
-const answers = `responses:
+const thingResponse = `responses:
         "200": { $ref: "#/components/responses/Thing" }`;
 
 /** An operation with what is not supported; its line ends with a mark. */
-function operation(lines: string, { method = "get", path = "/v1/things", responses = answers } = {}): string {
+function operation(
+  lines: string,
+  { method = "get", path = "/v1/things", responses = thingResponse } = {},
+): string {
   return `
   ${path}:
     ${method}:
@@ -69,7 +72,7 @@ const notChecked = "which nothing checks: teach it to src/options/rules.ts and s
 const needs = "which it needs: CONTRIBUTING.md says what an operation has.";
 const parameter = (rest: string) => operation(`      parameters:\n        - ${rest}`);
 const referred = operation(`      parameters:\n        - $ref: "#/components/parameters/Other"`);
-const post = (lines: string, responses = answers) => operation(lines, { method: "post", responses });
+const post = (lines: string, responses = thingResponse) => operation(lines, { method: "post", responses });
 
 const refused: Readonly<Record<string, Refused>> = {
   "a cookie": {
@@ -202,31 +205,33 @@ const refused: Readonly<Record<string, Refused>> = {
       '    Tree:\n      type: object\n      properties:\n        left: { $ref: "#/components/schemas/Tree" } # here\n',
     says: `getThing.left has the schema Tree within itself, ${notChecked}`,
   },
-  "two successful answers": {
-    paths: operation("", { responses: `${answers}\n        "202": # here\n          description: Later.` }),
-    says: `getThing has 2 successful answers, ${notSupported}`,
+  "two successful responses": {
+    paths: operation("", {
+      responses: `${thingResponse}\n        "202": # here\n          description: Later.`,
+    }),
+    says: `getThing has 2 successful responses, ${notSupported}`,
   },
-  "no successful answer": {
+  "no successful response": {
     paths: operation("", { responses: 'responses: # here\n        "404": { description: None. }' }),
-    says: `getThing has no successful answer, ${notSupported}`,
+    says: `getThing has no successful response, ${notSupported}`,
   },
-  "an answer for many statuses": {
+  "a response for many statuses": {
     paths: operation("", { responses: "responses:\n        2XX: { description: Good. } # here" }),
-    says: `getThing has an answer 2XX, ${notSupported}`,
+    says: `getThing has a response 2XX, ${notSupported}`,
   },
-  "several content types in the answer": {
+  "several content types in the response": {
     paths: operation("", {
       responses:
         'responses:\n        "200":\n          description: Good.\n          content: # here\n            application/json: {}\n            text/plain: {}',
     }),
-    says: `getThing has 2 content types in its answer, ${notSupported}`,
+    says: `getThing has 2 content types in its response, ${notSupported}`,
   },
-  "an answer that is a list": {
+  "a response that is a list": {
     paths: operation("", {
       responses:
         'responses:\n        "200":\n          description: Good.\n          content:\n            application/json: # here\n              schema: { type: array, items: { type: string } }\n              examples: { a: { value: [] } }',
     }),
-    says: `getThing has a JSON answer that is no object with a name, ${notSupported}`,
+    says: `getThing has a JSON response that is no object with a name, ${notSupported}`,
   },
   "servers of its own": {
     paths: operation("      servers: [{ url: https://example.com }] # here"),

@@ -50,7 +50,9 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/testing/index.ts",
     "src/testing/types.ts",
   ],
-  "what its answer cannot do without, as its wrapper reads it": ["scripts/generate/conformance/failures.ts"],
+  "what its response cannot do without, as its wrapper reads it": [
+    "scripts/generate/conformance/failures.ts",
+  ],
   "the name of what a client under test must be able to do": ["src/conformance/cells.ts"],
   "a caller in another language": [
     "checks/generators/callers/",

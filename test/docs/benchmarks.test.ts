@@ -34,7 +34,7 @@ test.each(["docs/public/outage.svg", "docs/public/bulk.svg", "docs/public/drain.
     const drawn = await read(file);
     expect(Number(/ width="(\d+)"/.exec(drawn)?.[1])).toBeLessThanOrEqual(400);
     expect(drawn).toMatch(
-      /class="note"[^>]*>[^<]*(rows ranked, by seconds|requests sent for each call|answers a second)/,
+      /class="note"[^>]*>[^<]*(rows ranked, by seconds|requests sent for each call|responses a second)/,
     );
     for (const [, size] of drawn.matchAll(/font(?:-size)?: (\d+)px/g))
       expect(Number(size)).toBeGreaterThanOrEqual(13);

@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, inject, test, vi } from "vitest";
-import { done, inTurn, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { certificate, certificateKey } from "../support/certificate.js";
 import { TestClock } from "../support/clock.js";
@@ -16,6 +15,7 @@ import {
   type Script,
   useRecordingServer,
 } from "../support/recordingServer.js";
+import { done, inTurn, silence, unavailable } from "../support/responses.js";
 import { useSecureServer } from "../support/secureServer.js";
 
 const trainFile = await readFile(path.join(root, "examples/train.jsonl"));
@@ -94,33 +94,37 @@ const rankedTwo: Reply = {
 
 /** What a snippet meets, and what it must send there. */
 interface Case {
-  readonly answer: Reply | Script;
+  readonly response: Reply | Script;
   readonly sends: readonly string[];
   /** Milliseconds that pass once its request has come, on a clock of the test's. */
   readonly passMs?: number;
   readonly check?: (requests: readonly ReceivedRequest[]) => void;
-  /** What it prints, where no mock server gives these answers; `npm run test:docs` looks at the others. */
+  /** What it prints, where no mock server gives these responses; `npm run test:docs` looks at the others. */
   readonly prints?: string;
 }
 
 const onServer: Readonly<Record<string, Case>> = {
   accounts: {
-    answer: done,
+    response: done,
     sends: ["acme", "globex", "initech"].map(
       (account) => `PATCH /v1/accounts/${account}/deployments/support-search:scale`,
     ),
   },
-  bulk: { answer: ranking, sends: [rerank, rerank] },
-  bulkBatches: { answer: (request) => ranked(request), sends: [rerank, rerank, rerank] },
+  bulk: { response: ranking, sends: [rerank, rerank] },
+  bulkBatches: { response: (request) => ranked(request), sends: [rerank, rerank, rerank] },
   bulkPartial: {
     prints: "2 ranked, 2 left\n4 ranked\n",
-    answer: inTurn(rankedTwo, { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }, rankedTwo),
+    response: inTurn(
+      rankedTwo,
+      { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } },
+      rankedTwo,
+    ),
     sends: [rerank, rerank, rerank],
   },
-  cancel: { answer: silence, sends: [resume], passMs: 1_000 },
+  cancel: { response: silence, sends: [resume], passMs: 1_000 },
   checkRanking: {
     // Out of order: the program prints the best first.
-    answer: {
+    response: {
       json: {
         data: [
           { index: 0, relevance_score: 0.1 },
@@ -131,33 +135,33 @@ const onServer: Readonly<Record<string, Case>> = {
     sends: [rerank],
     prints: "Paris is on the Seine.\nRome is on the Tiber.\n",
   },
-  close: { answer: done, sends: [scale("support-search")] },
-  deadline: { answer: silence, sends: [rerank], passMs: 1_000 },
+  close: { response: done, sends: [scale("support-search")] },
+  deadline: { response: silence, sends: [rerank], passMs: 1_000 },
   errorFields: {
-    answer: {
+    response: {
       ...unavailable,
       status: 504,
       json: { code: "DEADLINE_EXCEEDED", message: "It took too long, but it may have completed." },
     },
     sends: [resume],
   },
-  errors: { answer: notFound, sends: [scale("missing")] },
+  errors: { response: notFound, sends: [scale("missing")] },
   executed: {
     prints: "It may have run: check the job before you call again.\n",
-    answer: gateway,
+    response: gateway,
     sends: [resume],
   },
   headers: {
-    answer: done,
+    response: done,
     sends: [scale("support-search")],
     check: ([request]) => {
       expect(request?.headers).toMatchObject({ "x-team": "search", "x-reason": "traffic" });
       expect(request?.headers["user-agent"]).toMatch(/^tunerank\/.* shop\/2\.1$/);
     },
   },
-  healthCheck: { answer: { json: { data: [{ index: 0, relevance_score: 1 }] } }, sends: [rerank] },
+  healthCheck: { response: { json: { data: [{ index: 0, relevance_score: 1 }] } }, sends: [rerank] },
   idempotencyKey: {
-    answer: inTurn(gateway, gateway, done),
+    response: inTurn(gateway, gateway, done),
     sends: [resume, resume, resume],
     check: (requests) => {
       const keys = requests.map(({ headers }) => headers["idempotency-key"]);
@@ -165,33 +169,33 @@ const onServer: Readonly<Record<string, Case>> = {
       expect(new Set(keys).size).toBe(1);
     },
   },
-  rate: { answer: rankedTwo, sends: [rerank], prints: "1 done\n" },
+  rate: { response: rankedTwo, sends: [rerank], prints: "1 done\n" },
   limits: {
-    answer: rankedTwo,
+    response: rankedTwo,
     sends: [rerank, rerank],
     prints: "a done\nb done\nmaxRequests left: c sent: 2\n",
   },
   report: {
     prints: '{"code":"NOT_FOUND","codeSource":"body","executed":"no","httpStatus":404}\n',
-    answer: notFound,
+    response: notFound,
     sends: [scale("missing")],
   },
   usage: {
     prints: "14 tokens\n",
-    answer: { json: { ...(rankedTwo.json as object), usage: { total_tokens: 7 } } },
+    response: { json: { ...(rankedTwo.json as object), usage: { total_tokens: 7 } } },
     sends: [rerank, rerank],
   },
   jobFailed: {
     prints: "[INTERNAL] The evaluator stopped. The job itself failed: read the message, and its logs.\nyes\n",
-    answer: {
+    response: {
       json: { state: "JOB_STATE_FAILED", status: { code: "INTERNAL", message: "The evaluator stopped." } },
     },
     sends: [resume],
   },
-  onAttempt: { answer: inTurn(unavailable, unavailable, ranking), sends: [rerank, rerank, rerank] },
-  ownFetch: { answer: done, sends: [scale("support-search")] },
+  onAttempt: { response: inTurn(unavailable, unavailable, ranking), sends: [rerank, rerank, rerank] },
+  ownFetch: { response: done, sends: [scale("support-search")] },
   rerankBatches: {
-    answer: ({ body }) => {
+    response: ({ body }) => {
       const { documents } = JSON.parse(`${body}`) as { documents: string[] };
       return { json: { data: documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) })) } };
     },
@@ -202,7 +206,7 @@ const onServer: Readonly<Record<string, Case>> = {
     },
   },
   rerankItems: {
-    answer: {
+    response: {
       json: {
         data: [
           { index: 1, relevance_score: 0.97 },
@@ -215,24 +219,24 @@ const onServer: Readonly<Record<string, Case>> = {
     check: (requests) => expect(bodiesOf(requests)).toMatchObject([{ return_documents: false }]),
   },
   log: {
-    answer: inTurn(unavailable, done),
+    response: inTurn(unavailable, done),
     sends: [scale("support-search"), scale("support-search")],
   },
   lookBeforeRepeating: {
     prints: "it is stored\n",
-    answer: inTurn(gateway, { json: { files: [{ filename: "train.jsonl" }] } }),
+    response: inTurn(gateway, { json: { files: [{ filename: "train.jsonl" }] } }),
     sends: [upload("support-answers"), "GET /v1/accounts/acme/datasets/support-answers"],
   },
-  noRetries: { answer: done, sends: [scale("support-search")] },
-  openapiFetch: { answer: ranking, sends: [rerank] },
+  noRetries: { response: done, sends: [scale("support-search")] },
+  openapiFetch: { response: ranking, sends: [rerank] },
   request: {
     prints: "1200\n",
-    answer: { json: { name: "accounts/acme/datasets/support-answers", exampleCount: "1200" } },
+    response: { json: { name: "accounts/acme/datasets/support-answers", exampleCount: "1200" } },
     sends: ["GET /v1/accounts/acme/datasets/support-answers"],
   },
   requestBodies: {
     prints: "2\n",
-    answer: inTurn(done, {
+    response: inTurn(done, {
       headers: { "content-type": "application/octet-stream" },
       text: new Uint8Array([4, 5]),
     }),
@@ -242,27 +246,27 @@ const onServer: Readonly<Record<string, Case>> = {
     ],
     check: (requests) => expect([...(requests[1]?.body ?? [])]).toEqual([1, 2, 3]),
   },
-  dispatcher: { answer: ranking, sends: [rerank] },
+  dispatcher: { response: ranking, sends: [rerank] },
   // These bring their own service.
-  testMockAgent: { answer: done, sends: [] },
-  slowUpload: { answer: done, sends: [upload("support-answers")] },
-  testClock: { answer: done, sends: [] },
-  testFailures: { answer: done, sends: [] },
-  testOffline: { answer: done, sends: [] },
-  testServer: { answer: done, sends: [] },
-  testService: { answer: done, sends: [] },
-  tracing: { answer: ranking, sends: [rerank] },
-  uploadNotRetried: { answer: gateway, sends: [upload("support-answers")] },
-  throttle: { answer: rankedTwo, sends: [rerank, rerank] },
+  testMockAgent: { response: done, sends: [] },
+  slowUpload: { response: done, sends: [upload("support-answers")] },
+  testClock: { response: done, sends: [] },
+  testFailures: { response: done, sends: [] },
+  testOffline: { response: done, sends: [] },
+  testServer: { response: done, sends: [] },
+  testService: { response: done, sends: [] },
+  tracing: { response: ranking, sends: [rerank] },
+  uploadNotRetried: { response: gateway, sends: [upload("support-answers")] },
+  throttle: { response: rankedTwo, sends: [rerank, rerank] },
   uploadIdempotent: {
-    answer: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
+    response: inTurn(gateway, { json: { id: "file-1", bytes: trainFile.length } }),
     sends: [upload("support-answers"), upload("support-answers")],
     check: (requests) => {
       for (const { files } of requests) expect(files[0]?.bytes).toEqual(trainFile);
     },
   },
   uploadSources: {
-    answer: done,
+    response: done,
     sends: [upload("quiz"), upload("quiz"), upload("quiz"), upload("quiz")],
     check: (requests) => {
       const parts = requests.flatMap(({ files }) => files);
@@ -279,23 +283,23 @@ const onServer: Readonly<Record<string, Case>> = {
   },
   verifyBytes: {
     prints: `[DATA_LOSS] The service stored 7 bytes of the ${trainFile.length} sent (verifyBytes). The file may have been stored: check the dataset in the service's console or API before you upload it again. It was not retried: it would most likely fail again.\nyes\n`,
-    answer: { json: { id: "file-1", bytes: 7 } },
+    response: { json: { id: "file-1", bytes: 7 } },
     sends: [upload("support-answers")],
   },
-  withResponse: { answer: ranking, sends: [rerank] },
-  wrongArgument: { answer: done, sends: [] },
+  withResponse: { response: ranking, sends: [rerank] },
+  wrongArgument: { response: done, sends: [] },
 };
 
 const onMock = ["fourCalls", "rerank", "resume", "scale", "upload"];
 
 describe("a snippet of the docs", () => {
-  test.each(onMock)("%s reads what the contract's mock answers", async (name) => {
+  test.each(onMock)("%s reads what the contract's mock sends", async (name) => {
     expect(await runSnippet(name, inject("mockUrl"))).toMatch(/./);
   });
 
   test.each(Object.keys(onServer))("%s sends and prints what the docs say", async (name) => {
-    const { answer, sends, passMs, check, prints } = onServer[name] as Case;
-    server.reply(answer);
+    const { response, sends, passMs, check, prints } = onServer[name] as Case;
+    server.reply(response);
     if (passMs !== undefined) clock.install();
     const running = runSnippet(name, server.url);
     if (passMs !== undefined) {

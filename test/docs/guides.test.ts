@@ -180,7 +180,7 @@ describe("the examples", () => {
     rerankItems: [/^\d\.\d{3} 23 Passwords\n$/, ["rerank"]],
     resume: [/^accounts\/acme\/reinforcementFineTuningJobs\/answer-quality JOB_STATE_RUNNING\n$/, ["resume"]],
     scale: [/^prod is scaling to zero\n$/, ["scale"]],
-    testing: [/^three requests, one answer\n$/, []],
+    testing: [/^three requests, one response\n$/, []],
     upload: [/8044 of 8044 bytes\nfile-\S+ train\.jsonl 8044\n$/, ["upload"]],
   };
 

@@ -15,7 +15,7 @@ const operationIds = {
   upload: "uploadDatasetFile",
 } as const;
 
-const experiment = { answerMs: 0, times: Number.POSITIVE_INFINITY };
+const experiment = { responseMs: 0, times: Number.POSITIVE_INFINITY };
 
 // All at once: they wait most of the time.
 const seen = new Map<string, readonly Course[]>();

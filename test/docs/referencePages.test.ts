@@ -70,7 +70,7 @@ test.each([
   },
 );
 
-test("an error answer of a code's page says that its shape is not documented", () => {
+test("an error response of a code's page says that its shape is not documented", () => {
   for (const name of Object.keys(contract.codes)) {
     const text = page(`codes/${name}.md`);
     if (text.includes("## A response"))

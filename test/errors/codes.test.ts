@@ -6,7 +6,7 @@ import { codeTable } from "../support/serviceTables.js";
 
 const server = useRecordingServer();
 
-/** An answer without a body: its code, whether that is our choice, and whether the call may have run. */
+/** A response without a body: its code, whether that is our choice, and whether the call may have run. */
 const statuses: readonly (readonly [status: number, code: string, inferred: boolean, executed: string])[] = [
   [300, "FAILED_PRECONDITION", true, "unknown"],
   [301, "FAILED_PRECONDITION", true, "unknown"],
@@ -117,7 +117,7 @@ test("the two directions are no inverses: only codes alone on their status come 
 
 describe.each(transports)("over $name", ({ options }) => {
   test.each(statuses)(
-    "an answer of %i alone is %s, inferred %s, executed %s",
+    "a response of %i alone is %s, inferred %s, executed %s",
     async (status, code, inferred, executed) => {
       server.reply({ status, text: "" });
       const error = await failureOf(() =>

@@ -32,7 +32,7 @@ const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
 ];
 
 describe.each(transports)("over $name", ({ options }) => {
-  test.each(remedies)("HTTP %i is answered with what helps", async (status, remedy) => {
+  test.each(remedies)("HTTP %i has a hint that says what helps", async (status, remedy) => {
     server.reply({ status, text: "" });
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(error.hint).toMatch(remedy);
@@ -74,7 +74,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error.body).toBe(text.slice(0, 4096));
   });
 
-  test("a page in place of an answer is named by its title", async () => {
+  test("a page in place of a response is named by its title", async () => {
     server.reply({ text: "<html><title>Sign in</title></html>" });
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(textOf(error)).toBe(
@@ -115,7 +115,7 @@ test("413 says of each operation what to send less of", async () => {
   );
 });
 
-test("101 is somebody else's answer", async () => {
+test("101 is somebody else's response", async () => {
   server.reply((_request, response) => {
     response.writeHead(101, { connection: "upgrade", upgrade: "websocket" }).end();
     return undefined;

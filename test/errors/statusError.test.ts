@@ -19,7 +19,7 @@ async function secondCopy(): Promise<{
 
 describe.each(transports)("over $name a StatusError", ({ options }) => {
   test.each(operationCalls)(
-    "of $operation tells all that the answer said",
+    "of $operation tells all that the response said",
     async ({ operation, method, path, call }) => {
       const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
       const headers = { "retry-after": "7", "x-request-id": "req-9" };

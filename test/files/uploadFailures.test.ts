@@ -6,11 +6,11 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UploadFile, UploadOptions } from "../../src/index.js";
-import { goodText } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 

@@ -3,11 +3,11 @@ import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Client, StatusCode, UploadOptions } from "../../src/index.js";
-import { goodText } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
+import { goodText } from "../support/responses.js";
 
 const server = useCountingServer();
 
@@ -62,7 +62,7 @@ describe("the open files", () => {
 
   const endings: readonly Ending[] = [
     {
-      how: "was answered with an error",
+      how: "got an error",
       code: "NOT_FOUND",
       prepare() {
         server.listen((request, response) => {
@@ -72,7 +72,7 @@ describe("the open files", () => {
       },
     },
     {
-      how: "was answered with an error before it was sent",
+      how: "got an error before it was sent",
       code: "NOT_FOUND",
       prepare() {
         server.listen((request, response) => {

@@ -5,12 +5,12 @@ import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FetchLike, StatusCode, UploadFile, UploadProgress } from "../../src/index.js";
-import { goodJson } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
+import { goodJson } from "../support/responses.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 import { until } from "../support/turns.js";
 
@@ -224,7 +224,7 @@ describe("the progress", () => {
     expect(seen[0]).toBeLessThan(size);
   });
 
-  test("a fetch function that answers without having asked for the file is taken at its word", async () => {
+  test("a fetch function that responds without having asked for the file is taken at its word", async () => {
     const fetch = async () => Response.json({ id: "file-1", bytes: size });
     const seen: UploadProgress[] = [];
     const upload = { verifyBytes: true, onProgress: (progress: UploadProgress) => seen.push(progress) };

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import type { Client, ClientOptions, UploadFile, UploadOptions } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
@@ -137,8 +137,8 @@ const empty: readonly (readonly [what: string, make: () => UploadFile | Promise<
   ],
 ];
 
-/** Counts the bodies that came whole; `first` decides what the first request is answered with. */
-function countWhole(first = answer): { whole: number } {
+/** Counts the bodies that came whole; `first` decides what the first request gets. */
+function countWhole(first = respond): { whole: number } {
   const seen = { whole: 0 };
   let requests = 0;
   server.listen((request, response) => {
@@ -146,7 +146,7 @@ function countWhole(first = answer): { whole: number } {
       seen.whole += 1;
     });
     if (requests++ === 0) first(request, response);
-    else answer(request, response);
+    else respond(request, response);
   });
   return seen;
 }

@@ -222,7 +222,7 @@ describe("the mock server", () => {
     expect((await failureOf(listening)).message).toContain("prot: did you mean port?");
   });
 
-  test("passes unknown fields, and answers 400 to them when it is strict", async () => {
+  test("passes unknown fields, and responds with 400 to them when it is strict", async () => {
     const extra = { query: "q", documents: ["d"], top_k: 1 };
     const client = (strict?: boolean) =>
       connect("https://service.test", { fetch: createTestService({ strict }).fetch });

@@ -25,8 +25,8 @@ describe("a browser", () => {
       timeoutMs: 1000,
       lifetime: { started() {} },
     });
-    return exchange.response.then(
-      () => new Error("It was answered."),
+    return exchange.whole.then(
+      () => new Error("It got a response."),
       (error) => error as Error,
     );
   }

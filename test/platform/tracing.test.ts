@@ -4,10 +4,10 @@ import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import type { Client } from "../../src/index.js";
 import type { AttemptTrace, CallTrace } from "../../src/options/types.js";
-import { goodJson, inTurn } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodJson, inTurn } from "../support/responses.js";
 
 const server = useRecordingServer();
 const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
@@ -33,7 +33,7 @@ afterEach(() => {
 test.each(operationCalls)("$operation is told of from beginning to end", async (operationCall) => {
   const { operation, method, path, call } = operationCall;
   listen();
-  server.reply({ json: { ...goodJson, secret: "the answer" }, headers: { "x-request-id": "r-1" } });
+  server.reply({ json: { ...goodJson, secret: "the response" }, headers: { "x-request-id": "r-1" } });
   await call(connect(server.url));
   expect(heard.map(([event]) => event)).toEqual(["start", "end", "asyncStart", "asyncEnd"]);
   const [message] = new Set(heard.map(([, message]) => message));
@@ -41,7 +41,7 @@ test.each(operationCalls)("$operation is told of from beginning to end", async (
   expect(message).toMatchObject({ operation, method, path, host });
   expect(message?.attempts).toMatchObject([{ number: 1, httpStatus: 200, requestId: "r-1" }]);
   const told = inspect(message, { depth: Number.POSITIVE_INFINITY, showHidden: true });
-  expect(told).not.toContain("the answer");
+  expect(told).not.toContain("the response");
   expect(told).not.toContain(canaryKey);
 });
 

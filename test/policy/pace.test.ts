@@ -123,7 +123,7 @@ test("no more than a second's worth goes out at once after a pause", async () =>
   expect(mostInSecond).toBeLessThanOrEqual(103);
 });
 
-const answerMs = 200;
+const responseMs = 200;
 const auto = { max: 256 };
 
 /** Takes so many at once, and refuses others. */
@@ -133,9 +133,9 @@ function hardLimit(most: number): Service {
     received() {
       if (open >= most) return { afterMs: 5, refused: true };
       open += 1;
-      return { afterMs: answerMs };
+      return { afterMs: responseMs };
     },
-    answered() {
+    responded() {
       open -= 1;
     },
   };
@@ -162,7 +162,7 @@ function queueing(lanes: number): Service {
   return {
     received(now) {
       const first = freeAt.indexOf(Math.min(...freeAt));
-      freeAt[first] = Math.max(now, freeAt[first] as number) + answerMs;
+      freeAt[first] = Math.max(now, freeAt[first] as number) + responseMs;
       return { afterMs: (freeAt[first] as number) - now };
     },
   };
@@ -171,7 +171,7 @@ function queueing(lanes: number): Service {
 /** Refuses a part of the requests, whatever their number. */
 function refusingAtRandom(part: number, seed: number): Service {
   const random = numbersFrom(seed);
-  return { received: () => (random() < part ? { afterMs: 5, refused: true } : { afterMs: answerMs }) };
+  return { received: () => (random() < part ? { afterMs: 5, refused: true } : { afterMs: responseMs }) };
 }
 
 const run = (
@@ -196,13 +196,13 @@ describe("a run that finds its limit", () => {
 
   test("reaches 85 % of what a service takes that allows 200, after ten rounds", async () => {
     const found = await run(20_000, hardLimit(200));
-    expect(speed(found, 10 * answerMs)).toBeGreaterThanOrEqual((0.85 * 200) / answerMs);
+    expect(speed(found, 10 * responseMs)).toBeGreaterThanOrEqual((0.85 * 200) / responseMs);
   });
 
   test("asks no more of a service that queues than takes three times as long as one that is idle", async () => {
     const found = await run(2000, queueing(8));
     const fixed = await run(2000, queueing(8), 8);
-    expect(found.slowestMs).toBeLessThan(3 * answerMs);
+    expect(found.slowestMs).toBeLessThan(3 * responseMs);
     expect(fixed.ms / found.ms).toBeGreaterThanOrEqual(0.85);
   });
 
@@ -219,7 +219,7 @@ describe("a run that finds its limit", () => {
   });
 
   test.each([20, 50, 200])(
-    "learns a rate that nobody declared: answers of %i ms, 20 a second, refusals at most 40 %",
+    "learns a rate that nobody declared: responses of %i ms, 20 a second, refusals at most 40 %",
     async (afterMs) => {
       const { refused, ms } = await run(1000, perSecond(20, { afterMs }));
       expect(refused / 1000).toBeLessThanOrEqual(0.4);
@@ -229,8 +229,8 @@ describe("a run that finds its limit", () => {
   );
 
   test.each([
-    ["20 a second", () => perSecond(20, { afterMs: answerMs })],
-    ["20 a second, with Retry-After: 1", () => perSecond(20, { afterMs: answerMs }, 1000)],
+    ["20 a second", () => perSecond(20, { afterMs: responseMs })],
+    ["20 a second, with Retry-After: 1", () => perSecond(20, { afterMs: responseMs }, 1000)],
     ["10 at once", () => hardLimit(10)],
   ])("three workers that know nothing of each other, %s: refusals at most 40 %", async (_, service) => {
     for (let seed = 1; seed <= 24; seed++) {

@@ -181,7 +181,7 @@ describe("nothing is repeated", () => {
   test("but with one whole token", () => expect(decide({ budget: 10 })).toBe(125));
 });
 
-describe("a request without a whole answer", () => {
+describe("a request without a whole response", () => {
   test.each([
     ["connect", "network", "ENOTFOUND", "nameNotFound"],
     ["connect", "network", "DEPTH_ZERO_SELF_SIGNED_CERT", "tlsFailure"],
@@ -299,7 +299,7 @@ describe.each(transports)("retryAfterMs over $name", ({ options }) => {
   const failed = (): Promise<StatusError> =>
     failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
 
-  test.each(dates)("of %s in an answer of %s is %i", async (retryAfter, date, ms) => {
+  test.each(dates)("of %s in a response of %s is %i", async (retryAfter, date, ms) => {
     server.reply({ status: 429, text: "", headers: { "retry-after": retryAfter, date } });
     expect((await failed()).retryAfterMs).toBe(ms);
   });

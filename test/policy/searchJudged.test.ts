@@ -35,7 +35,7 @@ test("a response costs the same late in a run whose source holds it up", () => {
     const start = performance.now();
     for (let count = 0; count < responses; count++) {
       const epoch = limiter.begin();
-      limiter.answered({ epoch, began: now, ended: now + 200 + (count % 7) });
+      limiter.responded({ epoch, began: now, ended: now + 200 + (count % 7) });
       now += 1_000;
     }
     return performance.now() - start;

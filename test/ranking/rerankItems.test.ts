@@ -115,7 +115,7 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
       [{ index: 0, relevance_score: 1, document: "x" }],
       /document of index 0 is another/,
     ],
-  ])("an index %s is a broken answer: it ran, and is not repeated", async (_name, data, message) => {
+  ])("an index %s is a broken response: it ran, and is not repeated", async (_name, data, message) => {
     server.reply({ json: { object: "list", model: "m", data }, headers: { "x-request-id": "req-9" } });
     const error = await failureOf(() => client().rerank.items("q", things(1, 2), { text, maxRetries: 2 }));
     expect(error).toMatchObject({
@@ -131,7 +131,7 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("takes an answer that sends the documents, or empty ones, all the same", async () => {
+  test("takes a response that sends the documents, or empty ones, all the same", async () => {
     const data = [
       { index: 1, relevance_score: 2, document: "thing-1 2" },
       { index: 0, relevance_score: 1, document: "" },

@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { documentsOf } from "../support/answers.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { documentsOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 import { withHint } from "../support/withHint.js";
 
@@ -20,7 +20,7 @@ describe("a batch that fails", () => {
     return { json: { object: "list", model: "m", data } };
   }
 
-  /** Answers every batch but the one with item 31, which is the second of its batch. */
+  /** Responds to every batch but the one with item 31, which is the second of its batch. */
   function except(reply: Reply | ((request: ReceivedRequest) => Reply | undefined)): void {
     server.reply((request) => {
       if (!documentsOf(request).includes("item 31")) return ranked(request);
@@ -274,13 +274,13 @@ describe("a run that is cancelled", () => {
       server.listen((request, response) => {
         request.resume();
         most = Math.max(most, held.push(response));
-        // Both are answered, once a third had time to come.
-        if (held.length === 2) void turns().then(answerHeld);
+        // Both get a response, once a third had time to come.
+        if (held.length === 2) void turns().then(respondToHeld);
       });
-      const answerHeld = () => {
-        const answered = held;
+      const respondToHeld = () => {
+        const responded = held;
         held = [];
-        for (const response of answered) response.end(JSON.stringify({ data, model: "m" }));
+        for (const response of responded) response.end(JSON.stringify({ data, model: "m" }));
       };
       const client = connect(server.url, options);
       await client.rerank.items("q", items, { text, batchSize: 5, concurrency: 2 });

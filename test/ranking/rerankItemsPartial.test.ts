@@ -7,11 +7,11 @@ import type {
   RerankPartial,
   RerankRequest,
 } from "../../src/index.js";
-import { documentsOf } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { documentsOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -271,7 +271,7 @@ describe("the hold that the batches share", () => {
     await clock.waitsFor(30_000);
     await turns(60);
     const before = server.requests.length;
-    // Those that were sent with it, and what began before it was answered.
+    // Those that were sent with it, and what began before it got a response.
     expect(before).toBeLessThan(6);
     clock.pass(29_999);
     await turns(60);
@@ -293,16 +293,16 @@ describe("the hold that the batches share", () => {
     const running = client().rerank.items("q", items, { ...options, concurrency: 4 });
     await clock.waitsFor(500);
     await until(() => held.length === 3);
-    const answer = (response: ServerResponse) =>
+    const respond = (response: ServerResponse) =>
       response.setHeader("content-type", "application/json").end(JSON.stringify(ranked.json));
-    for (const response of held.splice(0, 2)) answer(response);
+    for (const response of held.splice(0, 2)) respond(response);
     await turns(60);
-    // Two are under way: the one that waits, and one that is not answered.
+    // Two are under way: the one that waits, and one that gets no response.
     expect(server.requests.map(documentOf)).toEqual(["item 0", "item 1", "item 2", "item 3"]);
     clock.pass(500);
     await until(() => server.requests.length === 13);
     expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(2);
-    for (const response of held) answer(response);
+    for (const response of held) respond(response);
     expect(await running).toHaveLength(12);
   });
 

@@ -82,7 +82,7 @@ describe("what is shown of a call", () => {
         expect(leaksOf(error, apiKey)).toEqual([]);
       });
 
-      test("that the answer to an upload repeats is not in the error of a wrong number of bytes", async () => {
+      test("that the response to an upload repeats is not in the error of a wrong number of bytes", async () => {
         const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: apiKey, purpose: [apiKey] };
         server.reply({ json, headers: { "x-request-id": apiKey } });
         const client = connect(server.url, { ...options, apiKey });
@@ -269,7 +269,7 @@ describe("what is shown of a cut text", () => {
   // The first 8 characters of the key are the least that is recognised.
   const parts = [8, 9, 12, key.length - 1];
 
-  /** Answers with these chunks, each on its own, and then breaks the connection. */
+  /** Responds with these chunks, each on its own, and then breaks the connection. */
   function broken(headers: Readonly<Record<string, string>>, ...chunks: readonly string[]): Script {
     return (_request, response) => {
       response.writeHead(401, headers);

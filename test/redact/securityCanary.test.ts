@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { StatusError } from "../../src/index.js";
-import { done } from "../support/answers.js";
 import { canaryKey, leaksOf, leaksWithin } from "../support/canary.js";
 import { takeLeaks } from "../support/canaryWatch.js";
 import { connect, operationCalls, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { done } from "../support/responses.js";
 import { withHint } from "../support/withHint.js";
 
 // Proves that the watch over the whole suite (support/canarySetup.ts) can find what it looks for.
@@ -102,7 +102,7 @@ describe("the watch", () => {
   });
 
   describe.each(transports)("over $name", ({ options }) => {
-    test.each(operationCalls)("sees the events and the answer of $operation", async ({ call }) => {
+    test.each(operationCalls)("sees the events and the response of $operation", async ({ call }) => {
       server.reply({ ...done, headers: { "x-echo": canaryKey } });
       const heard: unknown[] = [];
       const onAttempt = (event: object): void => {

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** The status and the text of an answer to a request whose headers no `fetch` lets one set, such as Host. */
+/** The status and the text of a response to a request whose headers no `fetch` lets one set, such as Host. */
 export async function ask(
   url: string,
   { method = "GET", headers = {}, body = "" }: { method?: string; headers?: object; body?: string },
 ): Promise<readonly [status: number | undefined, text: string]> {
   const sent = request(url, { method, headers: { ...headers } }).end(body);
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  return [answer.statusCode, await text(answer)];
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return [response.statusCode, await text(response)];
 }

@@ -388,7 +388,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's field is removed",
+    name: "a response's field is removed",
     change: (d) => {
       drop(d, "RerankResult", "document");
     },
@@ -396,7 +396,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's field may be absent",
+    name: "a response's field may be absent",
     change: (d) => {
       remove(schema(d, "RerankResponse").required, "usage");
     },
@@ -405,7 +405,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "an answer's field changes its type",
+    name: "a response's field changes its type",
     change: (d) => {
       field(d, "DatasetFile", "bytes").type = "string";
     },
@@ -414,7 +414,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "a type is set beside the reference of an answer's field",
+    name: "a type is set beside the reference of a response's field",
     change: (d) => {
       field(d, "ReinforcementFineTuningJob", "state").type = "integer";
     },
@@ -424,7 +424,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's integer becomes any number",
+    name: "a response's integer becomes any number",
     change: (d) => {
       field(d, "RerankUsage", "total_tokens").type = "number";
     },
@@ -433,7 +433,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "an answer's number may be larger",
+    name: "a response's number may be larger",
     change: (d) => {
       field(d, "JobProgress", "percent").maximum = 200;
     },
@@ -443,7 +443,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "warns",
   },
   {
-    name: "an answer's pattern is dropped",
+    name: "a response's pattern is dropped",
     change: (d) => {
       delete field(d, "ObjectStorageAConfig", "iamRoleArn").pattern;
     },
@@ -452,7 +452,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "an answer's enumeration loses a value",
+    name: "a response's enumeration loses a value",
     change: (d) => {
       dropValue(d, "JobState", "JOB_STATE_PAUSED");
     },
@@ -462,7 +462,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's object may hold more fields",
+    name: "a response's object may hold more fields",
     change: (d) => {
       schema(d, "LearningRateScheduler").maxProperties = 2;
     },
@@ -471,7 +471,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "an answer's map gets other values",
+    name: "a response's map gets other values",
     change: (d) => {
       schema(d, "AcceleratorSeconds").additionalProperties = { type: "integer" };
     },
@@ -490,7 +490,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's media type is replaced",
+    name: "a response's media type is replaced",
     change: (d) => {
       replaceKey(d.paths[rerank].post.responses["200"].content, "application/json", "text/csv");
     },
@@ -575,7 +575,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's field may be null",
+    name: "a response's field may be null",
     change: (d) => {
       field(d, "RerankResult", "document").type = ["string", "null"];
     },
@@ -593,7 +593,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     ],
   },
   {
-    name: "an answer's integer may need 64 bits",
+    name: "a response's integer may need 64 bits",
     change: (d) => {
       field(d, "JobProgress", "percent").format = "int64";
     },
@@ -603,7 +603,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "warns",
   },
   {
-    name: "an answer's field is no longer read-only",
+    name: "a response's field is no longer read-only",
     change: (d) => {
       delete field(d, "ReinforcementFineTuningJob", "name").readOnly;
     },
@@ -613,7 +613,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's field becomes read-only",
+    name: "a response's field becomes read-only",
     change: (d) => {
       field(d, "ReinforcementFineTuningJob", "displayName").readOnly = true;
     },
@@ -668,7 +668,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's field is always there",
+    name: "a response's field is always there",
     change: (d) => {
       schema(d, "RerankResult").required.push("document");
     },
@@ -678,7 +678,7 @@ export const breakingChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer has no further fields",
+    name: "a response has no further fields",
     change: (d) => {
       schema(d, "RerankUsage").additionalProperties = false;
     },

@@ -62,7 +62,7 @@ export function queryOf({ body }: ReceivedRequest): string {
   return JSON.parse(`${body}`).query;
 }
 
-/** A ranking whose model tells which query it answers. */
+/** A ranking whose model tells which query it ranks for. */
 export function rankingOf(request: ReceivedRequest): Reply {
   return ranked(request, { model: `for ${queryOf(request)}`, usage: {} });
 }

@@ -1,4 +1,4 @@
-// Vitest's setup of every test file: fails each test, and the file, whose errors, events, answers or output show the key.
+// Vitest's setup of every test file: fails each test, and the file, whose errors, events, responses or output show the key.
 import { afterAll, afterEach } from "vitest";
 import { startWatch, takeLeaks } from "./canaryWatch.js";
 

@@ -4,7 +4,7 @@ import { field, remove, rerank, resume, schema } from "./contractParts.js";
 /** Changes of the form for clients that only its making can bring about, or that only change generated code. */
 export const clientFormChanges: readonly BreakingChange[] = [
   {
-    name: "an answer's field is always there",
+    name: "a response's field is always there",
     change: (d) => {
       schema(d, "RerankResult").required.push("document");
     },
@@ -34,7 +34,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer has no further properties",
+    name: "a response has no further properties",
     change: (d) => {
       schema(d, "RerankUsage").additionalProperties = false;
     },
@@ -44,7 +44,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer no longer says that it may have further properties",
+    name: "a response no longer says that it may have further properties",
     change: (d) => {
       delete schema(d, "RerankUsage").additionalProperties;
     },
@@ -54,7 +54,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "an answer's text is an enumeration again",
+    name: "a response's text is an enumeration again",
     change: (d) => {
       schema(d, "JobState").enum = schema(d, "JobState")["x-extensible-enum"];
     },
@@ -71,7 +71,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     breaks: [`status 404 */*: is gone. Breaks readers of answers (${all}).`],
   },
   {
-    name: "a default answer stands beside the statuses",
+    name: "a default response stands beside the statuses",
     change: (d) => {
       d.paths[rerank].post.responses.default = { $ref: "#/components/responses/BadRequest" };
     },
@@ -89,7 +89,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "a bound stands in an answer",
+    name: "a bound stands in a response",
     change: (d) => {
       field(d, "JobProgress", "percent").maximum = 100;
     },
@@ -99,7 +99,7 @@ export const clientFormChanges: readonly BreakingChange[] = [
     oasdiff: "silent",
   },
   {
-    name: "a text of an answer must be a UUID",
+    name: "a text of a response must be a UUID",
     change: (d) => {
       field(d, "ObjectStorageBConfig", "tenantId").format = "uuid";
     },

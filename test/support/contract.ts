@@ -101,13 +101,13 @@ export function exampleBody(operationId: string): string | FormData | undefined 
   return form;
 }
 
-/** The examples of a successful answer by name. */
-export function answerExamples(operationId: string): [string, unknown][] {
+/** The examples of a successful response by name. */
+export function responseExamples(operationId: string): [string, unknown][] {
   const examples = operationNamed(operationId).responses["200"]?.content?.["application/json"]?.examples;
   return Object.entries(examples ?? {}).map(([name, { value }]) => [name, value]);
 }
 
-/** The first example of a successful answer. */
-export function answerExample(operationId: string): unknown {
-  return answerExamples(operationId)[0]?.[1];
+/** The first example of a successful response. */
+export function responseExample(operationId: string): unknown {
+  return responseExamples(operationId)[0]?.[1];
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeEach } from "vitest";
-import { goodText } from "./answers.js";
+import { goodText } from "./responses.js";
 
 /** A real server on a free port that numbers its sockets and knows how many are open. Only clients end them. */
 export class CountingServer {
@@ -17,7 +17,7 @@ export class CountingServer {
   readonly #numbers: WeakMap<Socket, number> = new WeakMap();
   #server: Server | undefined;
   #port = 0;
-  #listener: RequestListener = answer;
+  #listener: RequestListener = respond;
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;
@@ -27,7 +27,7 @@ export class CountingServer {
   async start(): Promise<this> {
     this.connections = this.most = 0;
     this.used = [];
-    this.#listener = answer;
+    this.#listener = respond;
     this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       this.used.push(this.#numbers.get(request.socket) ?? 0);
       this.#listener(request, response);
@@ -63,8 +63,8 @@ export class CountingServer {
   }
 }
 
-/** Reads the request, then answers it well. */
-export const answer: RequestListener = (request, response) => {
+/** Reads the request, then responds to it well. */
+export const respond: RequestListener = (request, response) => {
   request.on("error", () => {}).on("end", () => response.end(goodText));
   request.resume();
 };

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { ErrorRow, RowAnswer, RowClient } from "../../src/conformance/data.js";
+import type { ErrorRow, RowClient, RowResponse } from "../../src/conformance/data.js";
 import type { OperationId } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
 import { type Decision, decideRetry, type RetryCause, type RetryState } from "../../src/policy/retry.js";
 
 /** What the server does with every request of a row. */
-export type RowServer = { readonly answer: RowAnswer } | { readonly network: string };
+export type RowServer = { readonly answer: RowResponse } | { readonly network: string };
 
 /** What must come of a call. */
 export interface Expected {
@@ -46,7 +46,7 @@ export const decisionRows: readonly DecisionRow[] = rowsOf<DecisionRow>("retries
     !Object.values(operations).some((expected) => "value" in expected),
 );
 
-/** The error answers. */
+/** The error responses. */
 export const errorRows: readonly ErrorRow[] = rowsOf("errors.json");
 
 function rowsOf<T>(name: string): readonly T[] {

@@ -85,9 +85,9 @@ export class ForwardProxy {
       return;
     }
     const { method, headers } = inbound;
-    const onward = request(inbound.url ?? "", { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const onward = request(inbound.url ?? "", { method, headers }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(response);
     });
     onward.on("error", () => response.destroy());
     inbound.pipe(onward);

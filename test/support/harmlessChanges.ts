@@ -96,26 +96,26 @@ export const harmlessChanges: readonly HarmlessChange[] = [
     },
   },
   {
-    name: "a field is added to an answer",
+    name: "a field is added to a response",
     change: (d) => {
       schema(d, "RerankResult").properties.score = { type: "number" };
       schema(d, "RerankResult").required.push("score");
     },
   },
   {
-    name: "an answer's enumeration gets a value",
+    name: "a response's enumeration gets a value",
     change: (d) => {
       addValue(d, "JobState", "JOB_STATE_FROZEN", "JobStateFrozen");
     },
   },
   {
-    name: "an answer's number is limited",
+    name: "a response's number is limited",
     change: (d) => {
       field(d, "RerankResult", "relevance_score").minimum = 0;
     },
   },
   {
-    name: "an answer's fields exclude each other",
+    name: "a response's fields exclude each other",
     change: (d) => {
       schema(d, "RerankResult").not = { required: ["a", "b"] };
     },

@@ -27,17 +27,17 @@ export async function installPackedPackage(): Promise<PackedPackage> {
     await remove();
     throw new Error(`npm pack failed:\n${stdout}\n${stderr}`);
   }
-  // What the build prints stands before npm's own answer.
-  const [answer] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [
+  // What the build prints stands before npm's own response.
+  const [response] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [
     { filename: string; files: { path: string }[] },
   ];
-  await run("tar", ["-xzf", path.join(folder, answer.filename), "-C", installed, "--strip-components=1"]);
+  await run("tar", ["-xzf", path.join(folder, response.filename), "-C", installed, "--strip-components=1"]);
   for (const dependency of ["openapi-fetch", "openapi-typescript-helpers"]) {
     const from = path.join(root, "node_modules", dependency);
     await symlink(from, path.join(user, "node_modules", dependency), "junction");
   }
   await writeFile(path.join(user, "package.json"), '{"type":"module"}');
-  return { user, installed, files: answer.files.map((file) => file.path).sort(), remove };
+  return { user, installed, files: response.files.map((file) => file.path).sort(), remove };
 }
 
 /** A file of a user's that uses each operation. */

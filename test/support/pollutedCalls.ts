@@ -30,8 +30,8 @@ const { signal: aborted } = (() => {
   return controller;
 })();
 
-/** What the service is asked to answer, and the call. */
-const calls: readonly (readonly [answer: string, make: Make])[] = [
+/** The response that the service is asked for, and the call. */
+const calls: readonly (readonly [response: string, make: Make])[] = [
   ["object", resume],
   ["object", rerank],
   ["object", scale],
@@ -75,9 +75,9 @@ async function callAll(tag: string): Promise<void> {
   const onAttempt = (event: unknown): void => void events.push(event);
   const fetch: ClientOptions = env.TRANSPORT === "fetch" ? { fetch: globalThis.fetch } : {};
   const client = createClient({ baseUrl: env.URL, accountId: "acme", maxRetries: 0, onAttempt, ...fetch });
-  for (const [answer, make] of calls) {
+  for (const [response, make] of calls) {
     const place = found.push(undefined) - 1;
-    const running = (async () => make(client, { headers: { "x-tag": tag, "x-answer": answer } }))();
+    const running = (async () => make(client, { headers: { "x-tag": tag, "x-response": response } }))();
     running.then(
       (value) => {
         found[place] = { value };

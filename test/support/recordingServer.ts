@@ -12,8 +12,8 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { done } from "./answers.js";
 import { readByClient } from "./clientSockets.js";
+import { done } from "./responses.js";
 
 /** A file part as busboy, a parser that is not ours, understood it. */
 export interface ReceivedFile {
@@ -37,7 +37,7 @@ export interface ReceivedRequest {
   readonly files: readonly ReceivedFile[];
 }
 
-/** What to answer; `json` and `text` exclude each other. */
+/** The response to send; `json` and `text` exclude each other. */
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,7 +45,7 @@ export interface Reply {
   readonly text?: string | Uint8Array;
 }
 
-/** Decides the answer; a script that returns nothing writes to `response` itself, or leaves it waiting. */
+/** Decides the response; a script that returns nothing writes to `response` itself, or leaves it waiting. */
 export type Script = (request: ReceivedRequest, response: ServerResponse) => Reply | undefined;
 
 /** A real server on a free port that remembers what it received. */
@@ -71,7 +71,7 @@ export class RecordingServer {
     return this;
   }
 
-  /** Answers every request from now on. */
+  /** Responds to every request from now on. */
   reply(script: Reply | Script): void {
     this.#script = typeof script === "function" ? script : () => script;
   }
@@ -94,7 +94,7 @@ export class RecordingServer {
   }
 
   /** Resolves once the client has taken in all that was written to the connection of the last request. */
-  async answerRead(): Promise<void> {
+  async responseRead(): Promise<void> {
     await readByClient(this.#socket);
   }
 

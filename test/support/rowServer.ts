@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { Agent, ProxyAgent } from "undici";
-import type { RowAnswer } from "../../src/conformance/data.js";
+import type { RowResponse } from "../../src/conformance/data.js";
 import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
@@ -37,7 +37,7 @@ export class ServerOfRow {
       request.on("error", () => {});
       response.on("error", () => {});
       buffer(request).then(
-        () => this.#answer(response),
+        () => this.#respond(response),
         () => {},
       );
     };
@@ -151,13 +151,13 @@ export class ServerOfRow {
     return agent;
   }
 
-  #answer(response: ServerResponse): void {
+  #respond(response: ServerResponse): void {
     if ("answer" in this.#row) whole(response, this.#row.answer);
     else if (this.#row.network in stalling) void this.#stall(stalling[this.#row.network], response);
     else broken[this.#row.network]?.(response);
   }
 
-  async #stall(begin: Answerer | undefined, response: ServerResponse): Promise<void> {
+  async #stall(begin: Responder | undefined, response: ServerResponse): Promise<void> {
     begin?.(response);
     await readByClient(response.socket);
     this.events.emit("stalled");
@@ -174,14 +174,14 @@ function failure(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`getaddrinfo ${code}`), { code, syscall: "getaddrinfo" });
 }
 
-function whole(response: ServerResponse, { status, headers, body, text }: RowAnswer): void {
+function whole(response: ServerResponse, { status, headers, body, text }: RowResponse): void {
   response.writeHead(status, { "content-type": "application/json", ...headers });
   response.end(text ?? (body === undefined ? "" : JSON.stringify(body)));
 }
 
-type Answerer = (response: ServerResponse) => void;
+type Responder = (response: ServerResponse) => void;
 
-const stalling: Readonly<Record<string, Answerer>> = {
+const stalling: Readonly<Record<string, Responder>> = {
   silence: () => {},
   "body-stalls": (response) => {
     response.writeHead(200);
@@ -189,8 +189,8 @@ const stalling: Readonly<Record<string, Answerer>> = {
   },
 };
 
-// A listed network behaviour that is missing here answers nothing, so its row never ends.
-const broken: Readonly<Record<string, Answerer>> = {
+// A listed network behaviour that is missing here sends no response, so its row never ends.
+const broken: Readonly<Record<string, Responder>> = {
   "reset-before-headers": ({ socket }) => socket?.resetAndDestroy(),
   "close-before-headers": ({ socket }) => socket?.destroy(),
   "body-truncated": (response) => {
@@ -204,7 +204,7 @@ const broken: Readonly<Record<string, Answerer>> = {
   "body-reset": (response) => {
     response.writeHead(200, { "content-length": "100" });
     response.write('{"object":');
-    // A reset overtakes what was sent: the beginning of the answer is let through first.
+    // A reset overtakes what was sent: the beginning of the response is let through first.
     void readByClient(response.socket).then(() => response.socket?.resetAndDestroy());
   },
   "body-bad-gzip": (response) => {

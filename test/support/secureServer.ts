@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { goodText } from "./answers.js";
 import { certificate, certificateKey } from "./certificate.js";
+import { goodText } from "./responses.js";
 
 /** One request, after TLS. */
 export interface SecureRequest {
@@ -15,7 +15,7 @@ export interface SecureRequest {
   readonly body: Buffer;
 }
 
-/** A real TLS server on a free port, with a certificate that only tests can trust; it answers every operation well. */
+/** A real TLS server on a free port, with a certificate that only tests can trust; it responds to every operation well. */
 export class SecureServer {
   requests: SecureRequest[] = [];
   /** Sockets that finished their handshake since the last reset. */

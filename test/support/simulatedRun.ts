@@ -9,7 +9,7 @@ import { type Clock, Lane, Schedule } from "../../src/policy/schedule.js";
 import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./decisionRows.js";
 
-/** What a service makes of a request: an answer after so long, or a refusal, or no connection. */
+/** What a service makes of a request: a response after so long, or a refusal, or no connection. */
 export interface Reaction {
   readonly afterMs: number;
   readonly refused?: true;
@@ -18,10 +18,10 @@ export interface Reaction {
   readonly tokens?: number;
 }
 
-/** Is told of each request, and of the end of each answer. */
+/** Is told of each request, and of the end of each response. */
 export interface Service {
   received(now: number, bytes: number): Reaction;
-  answered?(): void;
+  responded?(): void;
 }
 
 /** Time that passes from event to event. */
@@ -80,7 +80,7 @@ export interface Figures {
   readonly ms: number;
   readonly received: number;
   readonly refused: number;
-  /** The longest answer that was good. */
+  /** The longest response that was good. */
   readonly slowestMs: number;
   /** When each row was done. */
   readonly doneAt: readonly number[];
@@ -137,8 +137,8 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
     const { afterMs, refused, isAway, retryAfterMs, tokens } = service.received(began, bytes);
     clock.after(afterMs, () => {
       if (refused === undefined && isAway === undefined) {
-        service.answered?.();
-        lane.answered();
+        service.responded?.();
+        lane.responded();
         pace?.counted(tokens, bytes, lane.estimated);
         figures.slowestMs = Math.max(figures.slowestMs, clock.now() - began);
         figures.doneAt.push(clock.now());

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { goodText } from "./answers.js";
+import { goodText } from "./responses.js";
 
 /** A port whose connections do not come about until it wakes. */
 export interface SlowListener {

@@ -8,12 +8,12 @@ import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import {
-  answerExample,
-  answerExamples,
   contract,
   contractOperations,
   exampleBody,
   idsWhere,
+  responseExample,
+  responseExamples,
 } from "../support/contract.js";
 import { errorStatuses, failureTable } from "../support/serviceTables.js";
 
@@ -21,9 +21,9 @@ import { errorStatuses, failureTable } from "../support/serviceTables.js";
 interface ContractMock {
   readonly name: string;
   readonly url: string;
-  /** Whether it answers with the contract's examples, whatever is sent. */
-  readonly answersExamples: boolean;
-  /** Headers for the next request, which it is to answer with this failure; without a code, the status's first. */
+  /** Whether it responds with the contract's examples, whatever is sent. */
+  readonly sendsExamples: boolean;
+  /** Headers for the next request, to which it is to respond with this failure; without a code, the status's first. */
   refuse(operation: OperationId, httpStatus: number, code?: string): Record<string, string>;
   /** Forgets what was asked of it. */
   reset(): void;
@@ -37,7 +37,7 @@ async function useContractMocks(): Promise<readonly ContractMock[]> {
   const prism: ContractMock = {
     name: "Prism",
     url: inject("mockUrl"),
-    answersExamples: true,
+    sendsExamples: true,
     refuse: (_operation, httpStatus, code) => ({
       prefer: code === undefined ? `code=${httpStatus}` : `code=${httpStatus}, example=${code}`,
     }),
@@ -46,7 +46,7 @@ async function useContractMocks(): Promise<readonly ContractMock[]> {
   const mockServer: ContractMock = {
     name: "tunerank/testing",
     url: server.url,
-    answersExamples: false,
+    sendsExamples: false,
     refuse(operation, status, code = new Map(errorStatuses).get(status)) {
       service.fail(operation, { status, code: code as "UNKNOWN" });
       return {};
@@ -83,7 +83,7 @@ describe("the examples", () => {
     return data;
   }
 
-  interface Answer {
+  interface MockResponse {
     readonly status: number | undefined;
     readonly type: string | undefined;
     readonly text: string;
@@ -94,29 +94,33 @@ describe("the examples", () => {
     { method, path, operationId }: (typeof examples)[number]["request"],
     headers: Record<string, string | undefined>,
     body: string | FormData | undefined = exampleBody(operationId),
-  ): Promise<Answer> {
+  ): Promise<MockResponse> {
     const form = new Response(body);
     const type = typeof body === "string" ? "application/json" : form.headers.get("content-type");
     const given = Object.entries({ authorization, "content-type": type ?? "", ...headers });
     const sent = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
     const request = http.request(mockUrl + path, { method, headers: sent });
     request.end(Buffer.from(await form.arrayBuffer()));
-    const [answer] = (await once(request, "response")) as [http.IncomingMessage];
-    return { status: answer.statusCode, type: answer.headers["content-type"], text: await text(answer) };
+    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    return {
+      status: response.statusCode,
+      type: response.headers["content-type"],
+      text: await text(response),
+    };
   }
 
-  test("every example of every answer is asked for", () => {
-    const good = idsWhere(() => true).map((id) => answerExamples(id).length);
+  test("every example of every response is asked for", () => {
+    const good = idsWhere(() => true).map((id) => responseExamples(id).length);
     expect(Math.min(...good)).toBeGreaterThan(0);
     expect(examples).toHaveLength(good.reduce((sum, each) => sum + failureTable.length + each, 0));
   });
 
   test.each(Object.entries(accepts))(
-    "the mock answers with every named example, Accept %s",
+    "the mock responds with every named example, Accept %s",
     async (_name, accept) => {
       for (const { title, request, status, name, value } of examples) {
-        const answer = await ask(request, { accept, prefer: `code=${status}, example=${name}` });
-        expect({ title, status: answer.status, body: JSON.parse(answer.text) }).toEqual({
+        const response = await ask(request, { accept, prefer: `code=${status}, example=${name}` });
+        expect({ title, status: response.status, body: JSON.parse(response.text) }).toEqual({
           title,
           status,
           body: value,
@@ -126,13 +130,13 @@ describe("the examples", () => {
   );
 
   test.each(Object.entries(accepts))(
-    "the mock answers with every status alone, Accept %s",
+    "the mock responds with every status alone, Accept %s",
     async (_name, accept) => {
       for (const status of new Set(examples.map((each) => each.status))) {
         const [first] = examples.filter((each) => each.status === status);
         if (first === undefined) continue;
-        const answer = await ask(first.request, { accept, prefer: `code=${status}` });
-        expect({ status: answer.status, body: JSON.parse(answer.text) }).toEqual({
+        const response = await ask(first.request, { accept, prefer: `code=${status}` });
+        expect({ status: response.status, body: JSON.parse(response.text) }).toEqual({
           status,
           body: first.value,
         });
@@ -153,9 +157,9 @@ describe("the examples", () => {
   test.each(["text/html", "text/plain"])("a proxy's %s can be asked for", async (accept) => {
     const [rerank] = examples.filter(({ request }) => request.operationId === "rerankDocuments");
     if (rerank === undefined) throw new Error("The contract has no rerank.");
-    const answer = await ask(rerank.request, { accept, prefer: "code=503" });
-    expect(answer.status).toBe(503);
-    expect(answer.type).toContain(accept);
+    const response = await ask(rerank.request, { accept, prefer: "code=503" });
+    expect(response.status).toBe(503);
+    expect(response.type).toContain(accept);
   });
 
   test.each([
@@ -175,32 +179,32 @@ describe("the operations", async () => {
   const mocks = await useContractMocks();
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, "contract");
 
-  /** The contract's own judgement of a successful answer: what it finds wrong, else null. */
-  function problemsOf(operationId: string, answer: unknown): unknown {
+  /** The contract's own judgement of a successful response: what it finds wrong, else null. */
+  function problemsOf(operationId: string, response: unknown): unknown {
     const { method = "", path = "" } =
       contractOperations.find(({ operation }) => operation.operationId === operationId) ?? {};
     const place = [path, method.toLowerCase(), "responses", "200", "content", "application/json", "schema"];
     const pointer = place.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
     const validate = ajv.compile({ $ref: `contract#/paths/${encodeURI(pointer)}` });
-    validate(answer);
+    validate(response);
     return validate.errors;
   }
 
-  describe.each(mocks)("the contract's operations answered by $name", (mock) => {
+  describe.each(mocks)("the contract's operations served by $name", (mock) => {
     beforeEach(() => mock.reset());
 
     describe.each(transports)("over $name", ({ options }) => {
       const client = connect(mock.url, options);
 
       test.each(operationCalls.filter(({ operation }) => operation !== "scaleDeployment"))(
-        "$operation resolves to an answer of the contract",
+        "$operation resolves to a response of the contract",
         async ({ operation, call }) => {
-          const example = answerExample(operation);
+          const example = responseExample(operation);
           expect(example).toBeTypeOf("object");
           const { data, httpStatus } = await call(client).withResponse();
           expect(httpStatus).toBe(200);
           expect(problemsOf(operation, data)).toBeNull();
-          if (mock.answersExamples) expect(data).toEqual(example);
+          if (mock.sendsExamples) expect(data).toEqual(example);
         },
       );
 
@@ -211,7 +215,7 @@ describe("the operations", async () => {
       });
 
       describe.each(operationCalls)("$operation", ({ operation, call }) => {
-        test.each(errorStatuses)("an answer of %i is a StatusError with %s", async (httpStatus, code) => {
+        test.each(errorStatuses)("a response of %i is a StatusError with %s", async (httpStatus, code) => {
           const headers = mock.refuse(operation, httpStatus);
           const error = await failureOf(() => call(client, { headers }));
           expect(error).toMatchObject({ code, httpStatus, operation, inferred: false, codeSource: "body" });
@@ -228,7 +232,7 @@ describe("the operations", async () => {
     });
   });
 
-  test("an answer outside the contract would be seen", () => {
+  test("a response outside the contract would be seen", () => {
     expect(problemsOf("rerankDocuments", { object: "list", model: "m", data: [{}] })).not.toBeNull();
   });
 });
@@ -260,13 +264,13 @@ describe("the refusals", async () => {
 
     async function statusOf({ method, path, body }: Raw, headers: Record<string, string>): Promise<number> {
       const type = typeof body === "string" ? { "content-type": "application/json" } : undefined;
-      const answer = await fetch(mock.url + path, {
+      const response = await fetch(mock.url + path, {
         method,
         body: body ?? null,
         headers: { ...type, ...headers },
       });
-      await answer.arrayBuffer();
-      return answer.status;
+      await response.arrayBuffer();
+      return response.status;
     }
 
     test.each(operationCalls)(

@@ -27,7 +27,7 @@ const ways: [name: string, open: (options?: object) => ReturnType<typeof connect
 const body = { query: "q", documents: ["q"] };
 
 describe.each(ways)("scripted failures through %s", (_name, open) => {
-  test("the issued example: twice UNAVAILABLE, then the answer", async () => {
+  test("the issued example: twice UNAVAILABLE, then the response", async () => {
     service.fail("rerank", { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 });
     const running = open({ maxRetries: 2 }).rerank(body).withResponse();
     await clock.passWhenWaiting(1000);
@@ -77,7 +77,7 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
     expect((await client.rerank(body)).object).toBe("list");
   });
 
-  test("an answer of one's own may be a success", async () => {
+  test("a response of one's own may be a success", async () => {
     service.fail("rerank", { status: 200, body: { object: "list", model: "m", data: [] } });
     expect(await open().rerank(body)).toEqual({ object: "list", model: "m", data: [] });
   });
@@ -95,7 +95,7 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
     expect(service.deployments.get("accounts/acme/deployments/prod")?.replicaCount).toBe(5);
   });
 
-  test("a truncated body is an answer that was lost: the operation ran", async () => {
+  test("a truncated body is a response that was lost: the operation ran", async () => {
     service.fail("resume", { truncate: true });
     const error = await failureOf(() => open().reinforcementFineTuningJobs.resume("job-1"));
     expect(error).toMatchObject({
@@ -126,7 +126,7 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
     expect(await left).toMatchObject({ code: "CANCELLED" });
   });
 
-  test("a delay makes the answer late, and goes with a failure too", async () => {
+  test("a delay makes the response late, and goes with a failure too", async () => {
     service.fail("scale", { delayMs: 60 });
     service.fail("scale", { code: "NOT_FOUND", delayMs: 60 });
     const first = open().deployments.scale("prod", 5);
@@ -176,9 +176,9 @@ test("fetch fails as the platform's does", async () => {
   const lost = await service.fetch(url, request).catch((error: unknown) => error);
   expect(lost).toBeInstanceOf(TypeError);
   expect((lost as Error).cause).toMatchObject({ code: "ECONNRESET" });
-  const answer = await service.fetch(new Request(url, request));
-  expect(answer.status).toBe(200);
-  await expect(answer.text()).rejects.toBeInstanceOf(TypeError);
+  const response = await service.fetch(new Request(url, request));
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toBeInstanceOf(TypeError);
   const reason = new Error("mine");
   await expect(service.fetch(url, { ...request, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
 });
@@ -192,8 +192,8 @@ test("closing the server ends what stalls", async () => {
   expect(await call).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
 });
 
-describe.each(ways)("scripted answers through %s", (_name, open) => {
-  test("an answer is the test's until reset; what is refused or changed stays so", async () => {
+describe.each(ways)("scripted responses through %s", (_name, open) => {
+  test("a response is the test's until reset; what is refused or changed stays so", async () => {
     const mine = { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.5 }] };
     service.answer("rerank", mine);
     service.answer("resumeReinforcementFineTuningJob", { name: "mine" });
@@ -228,7 +228,7 @@ test.each([
   ["rerank", "text", /value must be an object/],
   ["rerank", [], /value must be an object/],
   ["rerank", undefined, /value must be an object/],
-])("an answer that means nothing is refused: %s, %j", (operation, value, message) => {
+])("a response that means nothing is refused: %s, %j", (operation, value, message) => {
   expect(thrownBy(() => service.answer(operation as "rerank", value)).message).toMatch(message);
 });
 

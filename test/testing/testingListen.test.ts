@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AnsweredRequest, createTestService, type TestServer } from "../../src/testing/index.js";
+import { createTestService, type ServedRequest, type TestServer } from "../../src/testing/index.js";
 import { ask } from "../support/ask.js";
 import { connect, failureOf } from "../support/clients.js";
 
 let server: TestServer;
 const service = createTestService();
-const answered: AnsweredRequest[] = [];
+const served: ServedRequest[] = [];
 
 beforeAll(async () => {
   server = await service.listen({
     allowOrigins: ["https://app.example.com"],
     onRequest: (request) => {
-      answered.push(request);
+      served.push(request);
       throw new Error("of the listener's own");
     },
   });
@@ -44,9 +44,9 @@ test.each([
   expect(headers.get("access-control-allow-methods")).toContain("PATCH");
   expect(headers.get("access-control-allow-headers")).toBe("authorization,content-type");
   expect(headers.get("vary")).toBe("Origin");
-  const answer = await fetch(`${server.url}/inference/v1/rerank`, { method: "POST", headers: { origin } });
-  expect(answer.headers.get(allowOrigin)).toBe(origin);
-  expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
+  const response = await fetch(`${server.url}/inference/v1/rerank`, { method: "POST", headers: { origin } });
+  expect(response.headers.get(allowOrigin)).toBe(origin);
+  expect(response.headers.get("access-control-expose-headers")).toContain("x-request-id");
 });
 
 test.each([
@@ -60,8 +60,8 @@ test.each([
   const asked = await preflight(origin, { "access-control-request-private-network": "true" });
   expect(asked.headers.get(allowOrigin)).toBeNull();
   expect(asked.headers.get("access-control-allow-private-network")).toBeNull();
-  const answer = await fetch(`${server.url}/inference/v1/rerank`, { method: "POST", headers: { origin } });
-  expect(answer.headers.get(allowOrigin)).toBeNull();
+  const response = await fetch(`${server.url}/inference/v1/rerank`, { method: "POST", headers: { origin } });
+  expect(response.headers.get(allowOrigin)).toBeNull();
 });
 
 test("a page of the public network may reach it where the browser asks", async () => {
@@ -86,7 +86,7 @@ test.each(["evil.example.com", "evil.example.com:4010", "127.0.0.1.evil.test", "
 );
 
 test.each(["127.0.0.1:1", "localhost", "LOCALHOST:4010", "[::1]:4010", "127.1.2.3"])(
-  "a request for the host %s is answered",
+  "a request for the host %s gets a response",
   async (host) => {
     expect((await asked(server.url, host))[0]).not.toBe(403);
   },
@@ -107,17 +107,17 @@ test("what is no page gets no such header", async () => {
   expect([headers.get(allowOrigin), headers.get("vary")]).toEqual([null, null]);
 });
 
-test("onRequest hears of every request once it is answered, and what it throws is ignored", async () => {
-  answered.length = 0;
+test("onRequest hears of every request once its response was sent, and what it throws is ignored", async () => {
+  served.length = 0;
   service.reset();
   await connect(server.url).deployments.scale("prod", 1);
-  await expect.poll(() => answered.length).toBe(1);
+  await expect.poll(() => served.length).toBe(1);
   const path = "/v1/accounts/acme/deployments/prod:scale";
-  expect(answered[0]).toMatchObject({ method: "PATCH", path, status: 200, requestId: "req-1" });
+  expect(served[0]).toMatchObject({ method: "PATCH", path, status: 200, requestId: "req-1" });
   service.fail("scale", { reset: true });
   await failureOf(() => connect(server.url).deployments.scale("prod", 1));
-  await expect.poll(() => answered.length).toBe(2);
-  expect(answered[1]).toMatchObject({ method: "PATCH", path, status: undefined });
+  await expect.poll(() => served.length).toBe(2);
+  expect(served[1]).toMatchObject({ method: "PATCH", path, status: undefined });
 });
 
 test.each([

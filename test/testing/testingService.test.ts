@@ -47,9 +47,9 @@ describe.each(ways)("the mock server through %s", (_name, client) => {
 
   test("names the model it was asked for, and leaves documents out when told to", async () => {
     const model = "accounts/acme/models/m";
-    const answer = await client.rerank({ query: "q", documents: ["q"], model, return_documents: false });
-    expect(answer).toMatchObject({ model, data: [{ index: 0, relevance_score: 1 }] });
-    expect(answer.data[0]).not.toHaveProperty("document");
+    const response = await client.rerank({ query: "q", documents: ["q"], model, return_documents: false });
+    expect(response).toMatchObject({ model, data: [{ index: 0, relevance_score: 1 }] });
+    expect(response.data[0]).not.toHaveProperty("document");
   });
 
   test("keeps the number of replicas", async () => {
@@ -77,11 +77,11 @@ describe.each(ways)("the mock server through %s", (_name, client) => {
       randomBytes(300_000),
       Buffer.from("\r\n"),
     ]);
-    const answer = await client.datasets.upload("reviews", content, {
+    const response = await client.datasets.upload("reviews", content, {
       name: 'ü "1".jsonl',
       contentType: "text/x",
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       id: "file-1",
       object: "file",
       bytes: content.length,
@@ -228,9 +228,9 @@ describe("sent by hand", () => {
     ["a form of one part", upload, form(`${file}--a b--\n`), 200, ""],
   ])("%s", async (_name, path, init, status, code) => {
     for (const send of [service.fetch, fetch]) {
-      const answer = await send(server.url + path, init);
-      const { code: named = "" } = (await answer.json()) as { code?: string };
-      expect([answer.status, named]).toEqual([status, code]);
+      const response = await send(server.url + path, init);
+      const { code: named = "" } = (await response.json()) as { code?: string };
+      expect([response.status, named]).toEqual([status, code]);
     }
     expect(service.requests).toHaveLength(2);
     const [byFetch, byPort] = service.requests;
@@ -240,18 +240,18 @@ describe("sent by hand", () => {
   test("digits in a text stay as they are", async () => {
     const document = '"9223372036854775807\\"-9223372036854775807';
     const body = JSON.stringify({ query: "q", documents: [document], top_n: 1 });
-    const answer = await service.fetch(`${server.url}/inference/v1/rerank`, {
+    const response = await service.fetch(`${server.url}/inference/v1/rerank`, {
       method: "POST",
       headers: json,
       body,
     });
-    expect(await answer.json()).toMatchObject({ data: [{ document }] });
+    expect(await response.json()).toMatchObject({ data: [{ document }] });
   });
 
   test("another method is told which there is; strict, a part that the contract does not have is refused", async () => {
     for (const send of [service.fetch, fetch]) {
-      const answer = await send(`${server.url}/inference/v1/rerank`, { method: "DELETE" });
-      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+      const response = await send(`${server.url}/inference/v1/rerank`, { method: "DELETE" });
+      expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
     }
     const strict = createTestService({ strict: true });
     const refused = await strict.fetch(`https://service.test${upload}`, form(`${other}${file}--a b--`));
@@ -264,8 +264,8 @@ test("a query is kept as it was sent; strict, one that the contract does not hav
   const init = { method: "POST", headers: { authorization: "Bearer k", "content-type": "application/json" } };
   const body = JSON.stringify({ query: "q", documents: ["d"] });
   for (const send of [service.fetch, fetch]) {
-    const answer = await send(`${server.url}/inference/v1/rerank?a=%20b?c`, { ...init, body });
-    expect(answer.status).toBe(200);
+    const response = await send(`${server.url}/inference/v1/rerank?a=%20b?c`, { ...init, body });
+    expect(response.status).toBe(200);
   }
   expect(service.requests.map(({ path, query }) => [path, query])).toEqual(
     Array(2).fill(["/inference/v1/rerank", "a=%20b?c"]),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { type RefusingPort, refusingPort } from "../support/refusingPort.js";
 import { runScript } from "../support/script.js";
@@ -48,7 +48,7 @@ describe("a connection", () => {
     });
 
     test.each(operationCalls)(
-      "$operation whose connection closes before the answer may have run",
+      "$operation whose connection closes before the response may have run",
       async ({ call }) => {
         server.reply((_request, response) => {
           response.destroy();
@@ -65,7 +65,7 @@ describe("a connection", () => {
       },
     );
 
-    test("an answer that is no HTTP is UNAVAILABLE, and the call may have run", async () => {
+    test("a response that is no HTTP is UNAVAILABLE, and the call may have run", async () => {
       server.reply((_request, response) => {
         response.socket?.end("SSH-2.0-OpenSSH_9.6\r\n");
         return undefined;
@@ -92,11 +92,11 @@ describe("a connection", () => {
     import { createClient } from "./src/index.ts";
     const client = createClient({ baseUrl: process.env.URL${options.fetch ? ", fetch" : ""} });
     await client.rerank({ query: "q", documents: ["d"] });
-    console.log("answered");
+    console.log("responded");
   `;
     server.keepSocketsOpen();
     const { exitCode, stdout, stderr } = await runScript(script, { URL: server.url });
-    expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "answered\n" });
+    expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "responded\n" });
     expect(server.requests).toHaveLength(1);
   });
 });
@@ -169,12 +169,12 @@ describe("a call that never had a connection", () => {
       expect(server.connections).toBe(0);
     });
 
-    test("answered 421 is repeated on another connection", async () => {
+    test("that got a 421 is retried on another connection", async () => {
       const misdirected = new Set<unknown>();
       server.listen((request, response: ServerResponse) => {
         if (misdirected.size === 0) misdirected.add(request.socket);
         if (misdirected.has(request.socket)) response.statusCode = 421;
-        answer(request, response);
+        respond(request, response);
       });
       const client = connect(server.url, options);
       const { attempts, httpStatus } = await call(client).withResponse();
@@ -200,7 +200,7 @@ describe("a connection that the server has closed", () => {
       if (stale.has(request.socket)) {
         seen.lost += 1;
         request.socket.resetAndDestroy();
-      } else answer(request, response);
+      } else respond(request, response);
     });
     return seen;
   }
@@ -236,7 +236,7 @@ describe("a connection that the server has closed", () => {
       const stale = [...server.open][(used ?? 0) === 1 ? 1 : 0];
       server.listen((request, response) => {
         if (request.socket === stale) request.socket.resetAndDestroy();
-        else answer(request, response);
+        else respond(request, response);
       });
       await Promise.all(atOnce(2, client));
       await rerank(client);
@@ -247,7 +247,7 @@ describe("a connection that the server has closed", () => {
       for (const { call, safe } of operationCalls) {
         if (safe) continue;
         const client = connect(server.url, { maxRetries: 0 });
-        server.listen(answer);
+        server.listen(respond);
         await Promise.all(atOnce(5, client));
         const seen = failOver();
         for (let i = 0; i < 5; i++) await call(client);
@@ -256,7 +256,7 @@ describe("a connection that the server has closed", () => {
     });
 
     test("the sockets of a caller's agent to another host are left alone", async () => {
-      const other = createServer({ keepAliveTimeout: 0 }, answer).listen(0, "127.0.0.1");
+      const other = createServer({ keepAliveTimeout: 0 }, respond).listen(0, "127.0.0.1");
       const agent = new Agent({ keepAlive: true });
       try {
         await until(() => other.listening);
@@ -276,7 +276,7 @@ describe("a connection that the server has closed", () => {
     test("the first repeat of a call costs no budget, the others do", async () => {
       const client = connect(server.url, { maxRetries: 2 });
       for (let round = 0; round < 5; round++) {
-        server.listen(answer);
+        server.listen(respond);
         await Promise.all(atOnce(30, client));
         failOver();
         await Promise.all(atOnce(30, client));

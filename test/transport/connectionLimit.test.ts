@@ -2,18 +2,18 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { goodText } from "../support/answers.js";
 import { countClientSockets } from "../support/clientSockets.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
+import { goodText } from "../support/responses.js";
 import { isPending } from "../support/turns.js";
 
 const server = useCountingServer();
 const clock = useTestClock();
 
 /** Lets every request wait; `arrived` resolves once so many do. */
-function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<void> } {
+function holdResponses(count: number): { held: ServerResponse[]; arrived: Promise<void> } {
   const held: ServerResponse[] = [];
   const arrived = new Promise<void>((resolve) => {
     server.listen((request, response) => {
@@ -26,7 +26,7 @@ function holdAnswers(count: number): { held: ServerResponse[]; arrived: Promise<
 }
 
 test.each([1, 3, 16])(
-  "over node:http at most %i sockets are open at once, and all calls are answered",
+  "over node:http at most %i sockets are open at once, and all calls get a response",
   async (maxConnections) => {
     const sockets = countClientSockets();
     const client = connect(server.url, { maxConnections });
@@ -38,11 +38,11 @@ test.each([1, 3, 16])(
 );
 
 test("over node:http 128 sockets are the most of a client that says nothing", async () => {
-  const { held, arrived } = holdAnswers(128);
+  const { held, arrived } = holdResponses(128);
   const client = connect(server.url);
   const calls = Array.from({ length: 150 }, () => client.rerank({ query: "q", documents: ["d"] }));
   await arrived;
-  server.listen(answer);
+  server.listen(respond);
   for (const response of held) response.end(goodText);
   await Promise.all(calls);
   expect(server.used).toHaveLength(150);
@@ -75,7 +75,7 @@ test("over node:http clients with other options of the connection share nothing"
 });
 
 test("over node:http a call that waits keeps the asynchronous context in which it was made", async () => {
-  const { held, arrived } = holdAnswers(1);
+  const { held, arrived } = holdResponses(1);
   const client = connect(server.url, { maxConnections: 1 });
   const first = client.deployments.scale("first", 1);
   await arrived;
@@ -86,7 +86,7 @@ test("over node:http a call that waits keeps the asynchronous context in which i
   subscribe("http.client.request.start", note);
   try {
     const second = storage.run("second", () => client.deployments.scale("second", 1));
-    server.listen(answer);
+    server.listen(respond);
     held[0]?.end(goodText);
     await Promise.all([first, second]);
     expect(contexts).toEqual(["second"]);
@@ -95,7 +95,7 @@ test("over node:http a call that waits keeps the asynchronous context in which i
   }
 });
 
-// As many callers as requests under way; each sends another once it has its answer. All answers come at once.
+// As many callers as requests under way; each sends another once it has its response. All responses come at once.
 const each = (order: string, count: number) =>
   Array.from({ length: count }, (_, caller) => `${order} ${caller}`);
 test.each([
@@ -106,13 +106,13 @@ test.each([
   },
   {
     callers: 5,
-    does: "sends requests together, once the answers are read",
+    does: "sends requests together, once the responses are read",
     order: [...each("read", 5), ...each("sent", 5)],
   },
 ])(
   "over node:http with $callers calls at once a client $does, each in its own context",
   async ({ callers, order }) => {
-    const { held, arrived } = holdAnswers(callers);
+    const { held, arrived } = holdResponses(callers);
     const client = connect(server.url);
     const storage = new AsyncLocalStorage<number>();
     const events: string[] = [];
@@ -126,7 +126,7 @@ test.each([
       }),
     );
     await arrived;
-    server.listen(answer);
+    server.listen(respond);
     subscribe("http.client.request.start", note);
     try {
       for (const response of held) response.end(goodText);
@@ -140,7 +140,7 @@ test.each([
 );
 
 test("over node:http what is aborted before requests leave together is never sent", async () => {
-  const { arrived, held } = holdAnswers(5);
+  const { arrived, held } = holdResponses(5);
   const client = connect(server.url);
   const rank = (signal?: AbortSignal) => client.rerank({ query: "q", documents: ["d"] }, { signal });
   const first = Array.from({ length: 5 }, () => rank());
@@ -152,7 +152,7 @@ test("over node:http what is aborted before requests leave together is never sen
   expect(await sixth).toMatchObject({ code: "CANCELLED", executed: "no" });
   for (const response of held) response.end(goodText);
   await Promise.all(first);
-  server.listen(answer);
+  server.listen(respond);
   await rank();
   expect(server.used).toHaveLength(6);
 });
@@ -160,7 +160,7 @@ test("over node:http what is aborted before requests leave together is never sen
 test.each(operationCalls)(
   "over node:http $operation that waits for a socket until its deadline was never sent",
   async ({ call, operation }) => {
-    const { held, arrived } = holdAnswers(1);
+    const { held, arrived } = holdResponses(1);
     const client = connect(server.url, { maxConnections: 1 });
     const first = client.deployments.scale("first", 1);
     await arrived;
@@ -172,7 +172,7 @@ test.each(operationCalls)(
     held[0]?.end(goodText);
     await first;
     // Nor is it sent when the socket is free again.
-    server.listen(answer);
+    server.listen(respond);
     await client.deployments.scale("last", 1);
     expect(server.used).toEqual([1, 1]);
   },
@@ -181,7 +181,7 @@ test.each(operationCalls)(
 test.each(operationCalls)(
   "over node:http $operation aborted while it waits for a socket was never sent",
   async ({ call, operation }) => {
-    const { held, arrived } = holdAnswers(1);
+    const { held, arrived } = holdResponses(1);
     const client = connect(server.url, { maxConnections: 1 });
     const first = client.deployments.scale("first", 1);
     await arrived;
@@ -191,14 +191,14 @@ test.each(operationCalls)(
     expect(await waiting).toMatchObject({ code: "CANCELLED", executed: "no", operation });
     held[0]?.end(goodText);
     await first;
-    server.listen(answer);
+    server.listen(respond);
     await client.deployments.scale("last", 1);
     expect(server.used).toEqual([1, 1]);
   },
 );
 
 test("over node:http the wait for a socket does not count as connecting", async () => {
-  const { held, arrived } = holdAnswers(1);
+  const { held, arrived } = holdResponses(1);
   const client = connect(server.url, { maxConnections: 1, connectTimeoutMs: 20 });
   const first = client.deployments.scale("first", 1);
   await arrived;
@@ -206,17 +206,17 @@ test("over node:http the wait for a socket does not count as connecting", async 
   expect(await isPending(second)).toBe(true);
   clock.pass(60);
   expect(await isPending(second)).toBe(true);
-  server.listen(answer);
+  server.listen(respond);
   held[0]?.end(goodText);
   await Promise.all([first, second]);
   expect(server.used).toEqual([1, 1]);
 });
 
 test("over node:http sockets that fail give their place to the calls that wait", async () => {
-  let answered = 0;
+  let responded = 0;
   server.listen((request, response) => {
-    if (++answered % 2) request.socket.destroy();
-    else answer(request, response);
+    if (++responded % 2) request.socket.destroy();
+    else respond(request, response);
   });
   const client = connect(server.url, { maxConnections: 2 });
   const calls = Array.from({ length: 10 }, () => client.deployments.scale("prod", 1));

@@ -5,7 +5,7 @@ import type { ClientOptions } from "../../src/index.js";
 import { countClientSockets } from "../support/clientSockets.js";
 import { connect, operationCalls, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useCountingServer();
@@ -90,23 +90,23 @@ describe("a connection that waits", () => {
   async function idleTime(options: ClientOptions): Promise<number> {
     const client = connect(server.url, options);
     await client.rerank(rerank);
-    const answered = clock.now;
+    const respondedAt = clock.now;
     const [socket] = server.open;
-    while (socket && server.open.has(socket) && clock.now < answered + 10_000) {
+    while (socket && server.open.has(socket) && clock.now < respondedAt + 10_000) {
       clock.pass(10);
       await turns(2);
     }
-    return clock.now - answered;
+    return clock.now - respondedAt;
   }
 
-  /** Answers with the time for which the server keeps its connections. */
+  /** Responds with the time for which the server keeps its connections. */
   const announcing = (seconds: number): RequestListener => saying(`timeout=${seconds}`);
 
   const saying =
     (keepAlive: string | string[]): RequestListener =>
     (request, response) => {
       response.setHeader("connection", "keep-alive").setHeader("keep-alive", keepAlive);
-      answer(request, response);
+      respond(request, response);
     };
 
   describe("over node:http an idle socket", () => {

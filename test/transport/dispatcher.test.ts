@@ -45,8 +45,8 @@ describe("a dispatcher", () => {
       await client.deployments.scale("prod", 0);
       await client.close();
       expect([pool.closed, pool.destroyed]).toEqual([false, false]);
-      const answer = await pool.request({ path: "/", method: "POST" });
-      expect(answer.statusCode).toBe(200);
+      const response = await pool.request({ path: "/", method: "POST" });
+      expect(response.statusCode).toBe(200);
       await pool.destroy();
     });
 
@@ -162,30 +162,38 @@ describe("the doubles of tests", () => {
       await mocks.close();
     });
 
-    test.each(operationCalls)("answers $operation, which reaches nobody", async ({ call, method, path }) => {
-      const answer = { id: "", object: "", data: [{ index: 0, relevance_score: 0.5 }] };
-      mocks.get(outside()).intercept({ path, method }).reply(200, answer);
-      await call(connect(outside(), { allowInsecureHttp: true }));
-      mocks.assertNoPendingInterceptors();
-      expect(server.requests).toEqual([]);
-    });
+    test.each(operationCalls)(
+      "responds to $operation, which reaches nobody",
+      async ({ call, method, path }) => {
+        const response = { id: "", object: "", data: [{ index: 0, relevance_score: 0.5 }] };
+        mocks.get(outside()).intercept({ path, method }).reply(200, response);
+        await call(connect(outside(), { allowInsecureHttp: true }));
+        mocks.assertNoPendingInterceptors();
+        expect(server.requests).toEqual([]);
+      },
+    );
 
-    test.each(operationCalls)("that has no answer for $operation lets it reach nobody", async ({ call }) => {
-      const error = await failureOf(() =>
-        call(connect(outside(), { allowInsecureHttp: true, maxRetries: 2 })),
-      );
-      expect(error).toMatchObject({
-        code: "INTERNAL",
-        executed: "no",
-        executedBecause: "nothing-sent",
-      });
-      expect(error.attempts).toEqual([]);
-      expect(error.message).toContain("The mock has no response for this request: Mock dispatch not matched");
-      expect(error.message).toContain("Prepare one for its method, path and body.");
-      expect(server.requests).toEqual([]);
-    });
+    test.each(operationCalls)(
+      "that has no response for $operation lets it reach nobody",
+      async ({ call }) => {
+        const error = await failureOf(() =>
+          call(connect(outside(), { allowInsecureHttp: true, maxRetries: 2 })),
+        );
+        expect(error).toMatchObject({
+          code: "INTERNAL",
+          executed: "no",
+          executedBecause: "nothing-sent",
+        });
+        expect(error.attempts).toEqual([]);
+        expect(error.message).toContain(
+          "The mock has no response for this request: Mock dispatch not matched",
+        );
+        expect(error.message).toContain("Prepare one for its method, path and body.");
+        expect(server.requests).toEqual([]);
+      },
+    );
 
-    test("answers an upload over fetch, of whose file it reads nothing", async () => {
+    test("responds to an upload over fetch, of whose file it reads nothing", async () => {
       mocks
         .get(outside())
         .intercept({ path: () => true, method: "POST" })

@@ -110,7 +110,7 @@ describe("an upload over a dispatcher", () => {
     expect(error.executed).not.toBe("yes");
   });
 
-  test("that was answered before all of it was sent was not taken", async () => {
+  test("whose response came before all of it was sent was not taken", async () => {
     const { url } = await serve((_request, response) => response.end('{"id":"reviews"}'));
     async function* slow() {
       for (let i = 0; i < 100; i++) {
@@ -124,7 +124,7 @@ describe("an upload over a dispatcher", () => {
   });
 });
 
-describe("a call over a dispatcher that ends before its answer", () => {
+describe("a call over a dispatcher that ends before its response", () => {
   test("waits for a connection until its deadline, and nothing was sent", async () => {
     const requests: string[] = [];
     const { url } = await serve((request) => requests.push(`${request.url}`));
@@ -139,11 +139,11 @@ describe("a call over a dispatcher that ends before its answer", () => {
     expect(requests).toHaveLength(1);
   });
 
-  test.each(["before the answer", "inside the answer"])("frees its socket %s", async (when) => {
+  test.each(["before the response", "inside the response"])("frees its socket %s", async (when) => {
     let isFirst = true;
     const { url, sockets } = await serve((_request, response) => {
       if (isFirst) response.writeHead(404).end();
-      else if (when === "inside the answer") response.write('{"data":');
+      else if (when === "inside the response") response.write('{"data":');
       isFirst = false;
     });
     // Idle sockets close at once: only that of a request under way could stay.
@@ -153,7 +153,7 @@ describe("a call over a dispatcher that ends before its answer", () => {
     // What is loaded and connected once is not within the time of the next call.
     await failureOf(() => client.rerank(question));
     const error = await failureOf(() => client.rerank(question, { timeoutMs: 500 }));
-    const executed = when === "inside the answer" ? "yes" : "unknown";
+    const executed = when === "inside the response" ? "yes" : "unknown";
     expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed });
     await expect.poll(() => sockets.size).toBe(0);
   });
@@ -191,7 +191,7 @@ describe("a file that the dispatcher would send again by itself", () => {
   });
 });
 
-describe("an answer over a dispatcher", () => {
+describe("a response over a dispatcher", () => {
   test.each([
     ["larger than its cap", {}, Buffer.alloc(2_000_000, " ")],
     [

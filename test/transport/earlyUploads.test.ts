@@ -38,14 +38,14 @@ describe("an early response", () => {
 });
 
 describe("a server that closes early", () => {
-  // In a thread of its own it answers and closes while the client is busy writing, as a server elsewhere would.
+  // In a thread of its own it responds and closes while the client is busy writing, as a server elsewhere would.
   const impatient = `
   const { createServer } = require("node:net");
   const { parentPort } = require("node:worker_threads");
   const body = '{"message":"Not this file."}';
-  const answer = "HTTP/1.1 413 Payload Too Large\\r\\ncontent-length: " + body.length + "\\r\\n\\r\\n" + body;
+  const response = "HTTP/1.1 413 Payload Too Large\\r\\ncontent-length: " + body.length + "\\r\\n\\r\\n" + body;
   const server = createServer((socket) => {
-    socket.on("error", () => {}).once("data", () => socket.pause().write(answer, () => socket.destroy()));
+    socket.on("error", () => {}).once("data", () => socket.pause().write(response, () => socket.destroy()));
   });
   server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;

@@ -2,11 +2,11 @@ import zlib, { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipS
 import { Agent } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Client } from "../../src/client.js";
-import { goodJson, goodText } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { goodJson, goodText } from "../support/responses.js";
 import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();
@@ -43,7 +43,7 @@ describe("an encoding that was asked for", () => {
   describe.each(transports)("over $name", ({ options }) => {
     const rerank = () => connect(server.url, options).rerank({ query: "q", documents });
 
-    test.each(encodings)("an answer encoded with %s is decoded", async (encoding, encode) => {
+    test.each(encodings)("a response encoded with %s is decoded", async (encoding, encode) => {
       server.reply(encoded(encoding, encode(text)));
       expect(await rerank()).toEqual(json);
     });
@@ -59,7 +59,7 @@ describe("an encoding that was asked for", () => {
       expect(await rerank()).toEqual(json);
     });
 
-    test("an encoded answer that comes byte by byte is decoded", async () => {
+    test("an encoded response that comes byte by byte is decoded", async () => {
       const bytes = gzipSync(goodText);
       server.reply((_request, response) => {
         response.writeHead(200, { "content-encoding": "gzip" });
@@ -83,14 +83,14 @@ describe("an encoding that was asked for", () => {
     const broken = encodings.filter(([encoding]) => encoding !== "identity");
 
     describe.each(operationCalls)("$operation", ({ call, operation }) => {
-      test.each(broken)("answered 2xx with %s cut short ran: INTERNAL", async (encoding, encode) => {
+      test.each(broken)("a 2xx response with %s cut short ran: INTERNAL", async (encoding, encode) => {
         const whole = encode(text);
         server.reply(encoded(encoding, whole.subarray(0, whole.length - 20)));
         const error = await failureOf(() => call(connect(server.url, options)));
         expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
       });
 
-      test.each(broken)("answered 2xx with %s that is none ran: INTERNAL", async (encoding) => {
+      test.each(broken)("a 2xx response with %s that is none ran: INTERNAL", async (encoding) => {
         server.reply(encoded(encoding, Buffer.from("<html>not compressed at all</html>")));
         const error = await failureOf(() => call(connect(server.url, options)));
         expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, operation });
@@ -100,7 +100,7 @@ describe("an encoding that was asked for", () => {
       });
     });
 
-    test.each(broken)("an error answer with broken %s counts with its status", async (encoding, encode) => {
+    test.each(broken)("an error response with broken %s counts with its status", async (encoding, encode) => {
       const whole = encode('{"code":"INVALID_ARGUMENT"}');
       for (const bytes of [whole.subarray(0, 6), Buffer.from("not compressed at all")]) {
         server.reply(encoded(encoding, bytes, 404));
@@ -109,7 +109,7 @@ describe("an encoding that was asked for", () => {
       }
     });
 
-    test("a call after a broken answer works", async () => {
+    test("a call after a broken response works", async () => {
       const client = connect(server.url, options);
       server.reply(encoded("gzip", Buffer.from("{}")));
       await failureOf(() => client.deployments.scale("prod", 1));
@@ -145,7 +145,7 @@ describe("an encoding that was asked for", () => {
   });
 
   test.each([...encodings, ["deflate", (text: string) => deflateRawSync(text)] as const])(
-    "over node:http an answer encoded with %s leaves its socket for the next call",
+    "over node:http a response encoded with %s leaves its socket for the next call",
     async (encoding, encode) => {
       counting.listen((_request, response) => {
         response.writeHead(200, { "content-encoding": encoding }).end(encode(text));

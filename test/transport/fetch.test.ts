@@ -3,11 +3,11 @@ import http from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
-import { goodJson } from "../support/answers.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodJson } from "../support/responses.js";
 import { until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -21,11 +21,11 @@ describe("a fetch function of one's own", () => {
   }
 
   /** A fetch function of the caller's that keeps what it was called with. */
-  function keeping(answer: () => Promise<Response>): { fetch: FetchLike; seen: Seen[] } {
+  function keeping(respond: () => Promise<Response>): { fetch: FetchLike; seen: Seen[] } {
     const seen: Seen[] = [];
     const fetch: FetchLike = (url, init) => {
       seen.push({ url, init });
-      return answer();
+      return respond();
     };
     return { fetch, seen };
   }
@@ -104,10 +104,10 @@ describe("a fetch function of one's own", () => {
           throw new Error("broken");
         },
       ],
-      ["answers nothing", async () => undefined],
-      ["answers something else", async () => ({ ok: true })],
-    ])("that %s makes the call reject with a StatusError", async (_what, answer) => {
-      const fetch = answer as unknown as FetchLike;
+      ["gives nothing", async () => undefined],
+      ["gives something else", async () => ({ ok: true })],
+    ])("that %s makes the call reject with a StatusError", async (_what, respond) => {
+      const fetch = respond as unknown as FetchLike;
       const error = await failureOf(() =>
         connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
       );
@@ -122,7 +122,7 @@ describe("a fetch function of one's own", () => {
       expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown", inferred: true });
     });
 
-    test("that answers without a body stream is understood", async () => {
+    test("that responds without a body stream is understood", async () => {
       const fetch = async (): Promise<Response> => new Response(null, { status: 404 });
       const error = await failureOf(() =>
         connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
@@ -139,51 +139,51 @@ describe("the response of a fetch function", () => {
     readonly body: string | Uint8Array | undefined;
   }
 
-  type Made = (answer: http.IncomingMessage, headers: Headers) => FetchResponse;
+  type Made = (response: http.IncomingMessage, headers: Headers) => FetchResponse;
 
   /** A fetch function that really sends, whose responses are those of other classes. */
   function sending(made: Made): FetchLike {
     return async (url, init: never) => {
       const { method, headers, body } = init as Init;
       const request = http.request(url, { method, headers }).end(body);
-      const [answer] = (await once(request, "response")) as [http.IncomingMessage];
-      return made(answer, new Headers(answer.headers as Record<string, string>));
+      const [response] = (await once(request, "response")) as [http.IncomingMessage];
+      return made(response, new Headers(response.headers as Record<string, string>));
     };
   }
 
-  const bytesOf = async (answer: http.IncomingMessage): Promise<Buffer> =>
-    Buffer.concat(await answer.toArray());
+  const bytesOf = async (response: http.IncomingMessage): Promise<Buffer> =>
+    Buffer.concat(await response.toArray());
   const copied = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
 
   const kinds: readonly (readonly [kind: string, made: Made])[] = [
     [
       "a Node stream, as those of node-fetch",
-      (answer, headers) => ({ status: answer.statusCode ?? 0, headers, body: answer }),
+      (response, headers) => ({ status: response.statusCode ?? 0, headers, body: response }),
     ],
     [
       "no stream, as those of React Native",
-      (answer, headers) => ({
-        status: answer.statusCode ?? 0,
+      (response, headers) => ({
+        status: response.statusCode ?? 0,
         headers,
         body: undefined,
-        arrayBuffer: async () => copied(await bytesOf(answer)),
-        text: async () => String(await bytesOf(answer)),
+        arrayBuffer: async () => copied(await bytesOf(response)),
+        text: async () => String(await bytesOf(response)),
       }),
     ],
     [
       "bytes alone",
-      (answer, headers) => ({
-        status: answer.statusCode ?? 0,
+      (response, headers) => ({
+        status: response.statusCode ?? 0,
         headers,
-        arrayBuffer: async () => copied(await bytesOf(answer)),
+        arrayBuffer: async () => copied(await bytesOf(response)),
       }),
     ],
     [
       "text alone",
-      (answer, headers) => ({
-        status: answer.statusCode ?? 0,
+      (response, headers) => ({
+        status: response.statusCode ?? 0,
         headers: new Map(headers),
-        text: async () => String(await bytesOf(answer)),
+        text: async () => String(await bytesOf(response)),
       }),
     ],
   ];
@@ -275,7 +275,7 @@ describe("the response of a fetch function", () => {
   );
 
   const headers = new Headers();
-  test.each<[what: string, answer: unknown, executed?: string]>([
+  test.each<[what: string, response: unknown, executed?: string]>([
     ["nothing", undefined],
     ["null", null],
     ["text", "{}"],
@@ -287,10 +287,10 @@ describe("the response of a fetch function", () => {
     ["a body that is text", { status: 200, headers, body: "{}" }, "yes"],
   ])(
     "a fetch function that gives %s is at fault: the call is not retried",
-    async (_what, answer, executed = "unknown") => {
+    async (_what, response, executed = "unknown") => {
       const fetch = sending((received) => {
         received.resume();
-        return answer as FetchResponse;
+        return response as FetchResponse;
       });
       for (const { call } of operationCalls.slice(0, 3)) {
         server.reset();

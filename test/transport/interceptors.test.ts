@@ -63,7 +63,7 @@ describe("an interceptor", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("that keeps a start to itself leaves open what became of a first call without an answer", async () => {
+  test("that keeps a start to itself leaves open what became of a first call without a response", async () => {
     server.reply(() => undefined);
     const call = resume(silent);
     expect(await call()).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
@@ -138,7 +138,7 @@ describe("an interceptor", () => {
     expect(error.message).toContain(`The dispatcher ${what}: The interceptor is wrong.`);
   });
 
-  test("may answer without a start, and fail without an error", async () => {
+  test("may respond without a start, and fail without an error", async () => {
     const legacy: Interceptor = () => (_options, handler) => {
       handler.onHeaders?.(404, [], () => {}, "Not Found");
       handler.onComplete?.([]);
@@ -157,9 +157,9 @@ describe("an interceptor", () => {
     const queued = interceptors.dump();
     const pool = new Pool(server.url, { connections: 1 });
     const client = connect(server.url, { dispatcher: pool.compose(queued), maxRetries: 0 });
-    let answer = () => {};
+    let respond = () => {};
     server.reply((_request, response) => {
-      answer = () => response.end("{}");
+      respond = () => response.end("{}");
       return undefined;
     });
     const first = client.deployments.scale("prod", 1).catch(() => {});
@@ -172,7 +172,7 @@ describe("an interceptor", () => {
     controller.abort();
     expect(await ended).toMatchObject({ code: "CANCELLED", executed: "no" });
     server.reply({ status: 404 });
-    answer();
+    respond();
     await first;
     await failureOf(() => client.deployments.scale("other", 1));
     expect(server.requests.map(({ url }) => url)).toEqual([

@@ -158,7 +158,7 @@ describe("a proxy", () => {
 describe("a tunnel", () => {
   useNoBackoff();
 
-  // A proxy that takes connections and never answers.
+  // A proxy that takes connections and never responds.
   const silent = createServer();
   const open = new Set<Socket>();
   let connections = 0;
@@ -184,7 +184,7 @@ describe("a tunnel", () => {
     return agent;
   }
 
-  describe.each(operationCalls)("$operation through a proxy that never answers CONNECT", ({ call }) => {
+  describe.each(operationCalls)("$operation through a proxy that never responds to CONNECT", ({ call }) => {
     test.each([
       ["connectTimeoutMs", { connectTimeoutMs: 40 }],
       ["attemptTimeoutMs", { attemptTimeoutMs: 40 }],
@@ -224,7 +224,7 @@ describe("a tunnel", () => {
     expect(secure.requests).toHaveLength(1);
   });
 
-  test("a process ends although a proxy never answers", { timeout: 60_000 }, async () => {
+  test("a process ends although a proxy never responds", { timeout: 60_000 }, async () => {
     const script = `
     import { createRequire } from "node:module";
     import { createClient } from "./src/index.ts";
@@ -258,24 +258,27 @@ describe("a tunnel", () => {
       [404, "PERMISSION_DENIED", 1],
       [429, "PERMISSION_DENIED", 1],
       [302, "PERMISSION_DENIED", 1],
-    ])("and answers %i is %s after as many attempts as that allows: %i", async (status, code, attempts) => {
-      proxy.refusal = status;
-      let asked = 0;
-      const apiKey = () => {
-        asked += 1;
-        return "never-shown-to-a-proxy";
-      };
-      const client = connect(secure.url, { agent: trusting(proxy.url), maxRetries: 2, apiKey });
-      const error = await failureOf(() => call(client));
-      expect(error).toMatchObject({ code, executed: "no", codeSource: "transport", inferred: true });
-      expect(error.hint).toContain("proxy");
-      expect(error.message).toContain(`HTTP ${status}`);
-      expect(error.attempts).toHaveLength(attempts);
-      // Each attempt asks for its key, and none asks for another.
-      expect(asked).toBe(attempts);
-      expect(proxy.seen.map(({ method }) => method)).toEqual(Array(attempts).fill("CONNECT"));
-      expect(JSON.stringify(proxy.seen)).not.toContain("never-shown");
-      expect(secure.requests).toEqual([]);
-    });
+    ])(
+      "and responds with %i is %s after as many attempts as that allows: %i",
+      async (status, code, attempts) => {
+        proxy.refusal = status;
+        let asked = 0;
+        const apiKey = () => {
+          asked += 1;
+          return "never-shown-to-a-proxy";
+        };
+        const client = connect(secure.url, { agent: trusting(proxy.url), maxRetries: 2, apiKey });
+        const error = await failureOf(() => call(client));
+        expect(error).toMatchObject({ code, executed: "no", codeSource: "transport", inferred: true });
+        expect(error.hint).toContain("proxy");
+        expect(error.message).toContain(`HTTP ${status}`);
+        expect(error.attempts).toHaveLength(attempts);
+        // Each attempt asks for its key, and none asks for another.
+        expect(asked).toBe(attempts);
+        expect(proxy.seen.map(({ method }) => method)).toEqual(Array(attempts).fill("CONNECT"));
+        expect(JSON.stringify(proxy.seen)).not.toContain("never-shown");
+        expect(secure.requests).toEqual([]);
+      },
+    );
   });
 });

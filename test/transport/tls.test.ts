@@ -18,13 +18,13 @@ import path from "node:path";
 import type { SecureVersion } from "node:tls";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { goodJson } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { certificate, certificateKey, expiredCertificate } from "../support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodJson } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { useSecureServer } from "../support/secureServer.js";
 import { textOf } from "../support/withHint.js";
@@ -115,7 +115,7 @@ describe("a certificate", () => {
     });
   });
 
-  test("an expired certificate is not answered with NODE_EXTRA_CA_CERTS", async () => {
+  test("an expired certificate is not met with advice of NODE_EXTRA_CA_CERTS", async () => {
     const expired = createHttpsServer({ cert: expiredCertificate, key: certificateKey }, () => {});
     await once(expired.listen(0, "127.0.0.1"), "listening");
     const agent = new Agent({ ca: expiredCertificate });

@@ -189,7 +189,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.only.headers).toMatchObject({ accept: "text/csv", "x-own": "1" });
   });
 
-  const answers: readonly (readonly [what: string, reply: Reply, value: unknown])[] = [
+  const responses: readonly (readonly [what: string, reply: Reply, value: unknown])[] = [
     ["JSON", { json: { a: [1] } }, { a: [1] }],
     ["a JSON list", { json: [1, 2] }, [1, 2]],
     ["JSON null", { json: null }, null],
@@ -205,29 +205,29 @@ describe.each(transports)("over $name", ({ options }) => {
     ["gzip", { headers: { "content-encoding": "gzip" }, text: gzipSync('{"z":1}') }, { z: 1 }],
   ];
 
-  test.each(answers)("an answer of %s is read as what it is", async (_what, reply, value) => {
+  test.each(responses)("a response of %s is read as what it is", async (_what, reply, value) => {
     server.reply(reply);
-    const answered = await connect(server.url, options).request(get("/v1/x")).withResponse();
-    expect(answered.data).toStrictEqual(value);
-    expect(answered.httpStatus).toBe(reply.status ?? 200);
+    const result = await connect(server.url, options).request(get("/v1/x")).withResponse();
+    expect(result.data).toStrictEqual(value);
+    expect(result.httpStatus).toBe(reply.status ?? 200);
   });
 
-  test("the answer to HEAD is undefined, whatever its headers say", async () => {
+  test("the response to HEAD is undefined, whatever its headers say", async () => {
     server.reply({ headers: { "content-encoding": "gzip", "content-length": "900", "x-count": "3" } });
-    const answered = await connect(server.url, options)
+    const result = await connect(server.url, options)
       .request({ method: "HEAD", path: "/v1/x" })
       .withResponse();
-    expect(answered.data).toBeUndefined();
-    expect(answered.headers["x-count"]).toBe("3");
+    expect(result.data).toBeUndefined();
+    expect(result.headers["x-count"]).toBe("3");
   });
 
-  test("an answer that says it is JSON and is not fails, with what came as body", async () => {
+  test("a response that says it is JSON and is not fails, with what came as body", async () => {
     server.reply({ text: "{nope" });
     const error = await failureOf(() => connect(server.url, options).request(get("/v1/x")));
     expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", body: "{nope", operation: "request" });
   });
 
-  test("an answer may have 1 MiB, or what maxResponseBytes says", async () => {
+  test("a response may have 1 MiB, or what maxResponseBytes says", async () => {
     const client = connect(server.url, options);
     server.reply({ ...typed("text/plain"), text: "x".repeat(1024 * 1024) });
     expect(await client.request(get("/v1/x"))).toHaveLength(1024 * 1024);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ServiceRequest, StatusError } from "../../src/index.js";
-import { inTurn, reset, silence, unavailable } from "../support/answers.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, reset, silence, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();
@@ -48,7 +48,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("a DELETE that was repeated and then answered 404 may have run", async () => {
+  test("a DELETE that was repeated and then got 404 may have run", async () => {
     server.reply(inTurn(reset, notFound));
     const error = await failure(to("DELETE"));
     expect(error).toMatchObject({ code: "NOT_FOUND", httpStatus: 404, executed: "unknown" });
@@ -56,7 +56,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(error.hint).toContain("may have deleted it");
   });
 
-  test("a DELETE answered 404 at once has not run", async () => {
+  test("a DELETE that got 404 at once has not run", async () => {
     server.reply(notFound);
     expect(await failure(to("DELETE"))).toMatchObject({ code: "NOT_FOUND", executed: "no" });
   });
@@ -67,7 +67,7 @@ describe.each(transports)("over $name", ({ options }) => {
     return undefined;
   };
 
-  test("a PUT whose answer was lost once has run, whatever a later attempt is answered", async () => {
+  test("a PUT whose response was lost once has run, whatever a later attempt gets", async () => {
     server.reply(inTurn(cutShort, notFound));
     expect(await failure({ ...to("PUT"), body: {} })).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
   });

@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
 import { connect, operationCalls, transports } from "../support/clients.js";
-import { answerExamples, exampleBody } from "../support/contract.js";
+import { exampleBody, responseExamples } from "../support/contract.js";
 import { root } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
@@ -54,7 +54,7 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(JSON.parse(server.only.body.toString())).toEqual({ replicaCount });
   });
 
-  test("scale resolves to nothing, whatever the answer's object holds", async () => {
+  test("scale resolves to nothing, whatever the response's object holds", async () => {
     server.reply({ json: { replicaCount: 2 } });
     expect(await connect(server.url, options).deployments.scale("prod", 2)).toBeUndefined();
   });
@@ -130,8 +130,8 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1")).toEqual(job);
   });
 
-  test("a rerank answer is neither sorted, nor clamped, nor filled in", async () => {
-    const answer = {
+  test("a rerank response is neither sorted, nor clamped, nor filled in", async () => {
+    const response = {
       object: "list",
       model: "m",
       data: [
@@ -140,8 +140,8 @@ describe.each(transports)("over $name", ({ options }) => {
       ],
       usage: { prompt_tokens: 1 },
     };
-    server.reply({ json: answer });
-    expect(await connect(server.url, options).rerank({ query: "q", documents: ["d"] })).toEqual(answer);
+    server.reply({ json: response });
+    expect(await connect(server.url, options).rerank({ query: "q", documents: ["d"] })).toEqual(response);
   });
 
   test("acceleratorSeconds stay strings, from which BigInt loses nothing", async () => {
@@ -168,13 +168,13 @@ describe.each(transports)("over $name", ({ options }) => {
     ["gzip", gzipSync(text)],
     ["br", brotliCompressSync(text)],
     ["deflate", deflateSync(text)],
-  ])("an answer in %s is decoded", async (encoding, bytes) => {
+  ])("a response in %s is decoded", async (encoding, bytes) => {
     server.reply({ text: bytes, headers: { "content-encoding": encoding } });
     const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
     expect(job.dataset).toBe("données 検索 🔎");
   });
 
-  test("an answer is read as JSON whatever its content type, a byte order mark before it included", async () => {
+  test("a response is read as JSON whatever its content type, a byte order mark before it included", async () => {
     server.reply({ text: `\uFEFF${text}`, headers: { "content-type": "text/plain" } });
     const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
     expect(job.dataset).toBe("données 検索 🔎");
@@ -187,7 +187,7 @@ function jobFile(name: string): unknown {
 
 describe.each(transports)("over $name", ({ options }) => {
   test.each([
-    ...answerExamples("resumeReinforcementFineTuningJob"),
+    ...responseExamples("resumeReinforcementFineTuningJob"),
     ["a job of a newer service", jobFile("newer")],
     ["a job with nulls", jobFile("nulls")],
     ["a job with more seconds than a number can hold", { acceleratorSeconds: { a: "9007199254740993" } }],

@@ -127,8 +127,8 @@ describe("an upload", () => {
       ]);
     });
 
-    test("resolves to the answer as it is", async () => {
-      const answer = {
+    test("resolves to the response as it is", async () => {
+      const response = {
         id: "file-1",
         object: "file",
         bytes: 1,
@@ -137,9 +137,9 @@ describe("an upload", () => {
         purpose: "fine-tune",
         newer: [1],
       };
-      server.reply({ json: answer });
+      server.reply({ json: response });
       const client = connect(server.url, options);
-      expect(await client.datasets.upload("reviews", content, { name: "x" })).toEqual(answer);
+      expect(await client.datasets.upload("reviews", content, { name: "x" })).toEqual(response);
     });
 
     test("can be repeated with the same file", async () => {
@@ -172,7 +172,7 @@ describe("an upload", () => {
       await expect.poll(openNow).toEqual([]);
     });
 
-    test("that is answered before it was received whole rejects with that answer", async () => {
+    test("whose response came before it was received whole rejects with that response", async () => {
       const impatient = createServer((_request, response) => {
         response.writeHead(413, { "content-type": "application/json" });
         response.end('{"code":"INVALID_ARGUMENT","message":"Too large."}');
@@ -215,7 +215,7 @@ describe("the count of its bytes", () => {
     }
 
     describe.each(sources)("verifyBytes of %s", (_what, source, bytes) => {
-      test("passes when the answer counts what was sent", async () => {
+      test("passes when the response counts what was sent", async () => {
         server.reply({ json: { id: "file-1", bytes } });
         expect(await upload(source(), { verifyBytes: true })).toEqual({ id: "file-1", bytes });
         expect(server.only.files[0]?.bytes.byteLength).toBe(bytes);
@@ -225,9 +225,9 @@ describe("the count of its bytes", () => {
         ["fewer", bytes - 1],
         ["more", bytes + 1],
         ["the whole body", bytes + 300],
-      ])("fails with DATA_LOSS when it counts %s", async (_how, answered) => {
-        const answer = { id: "file-1", bytes: answered };
-        server.reply({ json: answer });
+      ])("fails with DATA_LOSS when it counts %s", async (_how, counted) => {
+        const response = { id: "file-1", bytes: counted };
+        server.reply({ json: response });
         const error = await failureOf(() => upload(source(), { verifyBytes: true }));
         expect(error).toMatchObject({
           code: "DATA_LOSS",
@@ -235,9 +235,9 @@ describe("the count of its bytes", () => {
           codeSource: "client",
           inferred: true,
           operation: "uploadDatasetFile",
-          body: answer,
+          body: response,
         });
-        expect(error.message).toContain(String(answered));
+        expect(error.message).toContain(String(counted));
         expect(error.message).toContain(String(bytes));
       });
     });
@@ -246,7 +246,7 @@ describe("the count of its bytes", () => {
       ["is missing", { id: "file-1" }],
       ["is text", { id: "file-1", bytes: String(content.byteLength) }],
       ["is null", { id: "file-1", bytes: null }],
-    ])("verifyBytes fails with DATA_LOSS when the answer's bytes %s", async (_how, json) => {
+    ])("verifyBytes fails with DATA_LOSS when the response's bytes %s", async (_how, json) => {
       server.reply({ json });
       const error = await failureOf(() => upload(file, { verifyBytes: true }));
       expect(error).toMatchObject({ code: "DATA_LOSS", executed: "yes" });
@@ -275,7 +275,7 @@ describe("the count of its bytes", () => {
       expect(server.requests).toEqual([]);
     });
 
-    test("an error of verifyBytes keeps the attempt that brought the answer", async () => {
+    test("an error of verifyBytes keeps the attempt that brought the response", async () => {
       server.reply({ json: { id: "file-1", bytes: 1 }, headers: { "x-request-id": "req-7" } });
       const error = await failureOf(() => upload(file, { verifyBytes: true }));
       expect(error).toMatchObject({ requestId: "req-7", httpStatus: 200 });

@@ -33,7 +33,7 @@ export class AdaptiveRate extends Scheme {
     if (this.#isOn) this.#tokens -= 1;
   }
 
-  override answered({ ended }: AttemptTimes): void {
+  override responded({ ended }: AttemptTimes): void {
     this.#measure(ended);
     const windowS = Math.cbrt((this.#lastRate * (1 - decrease)) / scale);
     const grown = scale * ((ended - this.#limitedAt) / 1000 - windowS) ** 3 + this.#lastRate;

@@ -22,7 +22,7 @@ export class Bbr extends Scheme {
   #count = 0;
   #began = 0;
 
-  override answered({ began, ended, epoch }: AttemptTimes): void {
+  override responded({ began, ended, epoch }: AttemptTimes): void {
     this.#fastestMs = Math.min(this.#fastestMs, ended - began);
     this.#count += 1;
     // A round ends with the first response to a request that began within it.

@@ -60,7 +60,7 @@ async function ofPeer(service: Service): Promise<readonly number[]> {
   if (plan === undefined) throw new Error(`${peer} does not run with ${service.name}.`);
   let rankedMs: readonly number[] = [];
   const cell = await measure(plan, rows, undefined, (requests) => {
-    rankedMs = requests.filter(({ status }) => status === 200).map(({ ms }) => ms + service.answerMs);
+    rankedMs = requests.filter(({ status }) => status === 200).map(({ ms }) => ms + service.responseMs);
   });
   console.log(JSON.stringify(cell));
   return rankedMs;

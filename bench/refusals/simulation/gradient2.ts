@@ -24,7 +24,7 @@ export class Gradient2 extends Scheme {
     this.#mostInFlight = Math.max(this.#mostInFlight, inFlight);
   }
 
-  override answered({ began, ended }: AttemptTimes): void {
+  override responded({ began, ended }: AttemptTimes): void {
     this.#sumMs += ended - began;
     this.#count += 1;
     if (this.#count < this.limit) return;

@@ -28,8 +28,8 @@ const missed: Readonly<Record<string, Partial<Bounds>>> = {
 };
 
 /** The aim: 1.15 times the oracle's time, 1.3 times where the service changes, and five response times. */
-export function boundsOf({ answerMs, isChanging, known }: Service, oracleSeconds: number): Bounds {
-  const start = (startRounds * answerMs) / 1000 / oracleSeconds;
+export function boundsOf({ responseMs, isChanging, known }: Service, oracleSeconds: number): Bounds {
+  const start = (startRounds * responseMs) / 1000 / oracleSeconds;
   const time = Math.round(((isChanging ? 1.3 : 1.15) + start) * 1000) / 1000;
   return known === undefined || isChanging ? { time, overFixed } : { time, overFixed, requests: 1.05 };
 }

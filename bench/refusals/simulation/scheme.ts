@@ -18,7 +18,7 @@ export class Scheme implements Pick<LimitSearch, keyof LimitSearch> {
     return 0;
   }
   ended(_inFlight: number): void {}
-  answered(_times: AttemptTimes): void {}
+  responded(_times: AttemptTimes): void {}
   rateLimited(_times: AttemptTimes, _inFlight: number, _askedMs: number): void {}
   began(_inFlight: number): void {}
 

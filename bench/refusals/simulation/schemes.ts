@@ -55,7 +55,7 @@ class Aimd extends Scheme {
   #exact = 4;
   #isStarting = true;
 
-  override answered(): void {
+  override responded(): void {
     this.#exact = Math.min(this.most, this.#exact + (this.#isStarting ? 1 : 1 / this.#exact));
     this.limit = Math.floor(this.#exact);
   }

@@ -111,7 +111,7 @@ class Simulation {
     this.#active += 1;
     const said = this.#rule({ row: call.row, at: now, ms: now, active: this.#active });
     const no = said !== undefined && "status" in said ? said : undefined;
-    const workMs = said === undefined ? this.#service.answerMs : "afterMs" in said ? said.afterMs : 0;
+    const workMs = said === undefined ? this.#service.responseMs : "afterMs" in said ? said.afterMs : 0;
     this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
       this.#active -= 1;
       if (schedule !== this.#schedule) return;
@@ -152,7 +152,7 @@ class Simulation {
     this.#done += 1;
     this.#lastMs = this.#clock.now();
     if (isRanked) {
-      call.answered();
+      call.responded();
       this.#rankedMs.push(this.#lastMs);
     } else this.#lost += 1;
     this.#underWay.delete(call);

@@ -15,7 +15,7 @@ export class Vegas extends Scheme {
   #isStarting = true;
   #round = 0;
 
-  override answered({ began, ended }: AttemptTimes): void {
+  override responded({ began, ended }: AttemptTimes): void {
     this.#fastestMs = Math.min(this.#fastestMs, ended - began);
     this.#sumMs += ended - began;
     this.#count += 1;

@@ -1,8 +1,8 @@
-// Installs the double that is named, makes one call, and tells whether the double answered it.
+// Installs the double that is named, makes one call, and tells whether the double responded.
 import { createClient } from "tunerank";
 
 const baseUrl = "https://service.test";
-const answer = { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.5 }], usage: {} };
+const response = { object: "list", model: "m", data: [{ index: 0, relevance_score: 0.5 }], usage: {} };
 
 /** Each returns what the client is made with besides its address and key. */
 const doubles = {
@@ -12,24 +12,24 @@ const doubles = {
   },
   async stub() {
     // What vi.stubGlobal("fetch", ...) does.
-    globalThis.fetch = async () => Response.json(answer);
+    globalThis.fetch = async () => Response.json(response);
     return {};
   },
   async msw() {
     const { http, HttpResponse } = await import("msw");
     const { setupServer } = await import("msw/node");
-    setupServer(http.post(`${baseUrl}/*`, () => HttpResponse.json(answer))).listen();
+    setupServer(http.post(`${baseUrl}/*`, () => HttpResponse.json(response))).listen();
     return {};
   },
   async nock() {
     const { default: nock } = await import("nock");
-    nock(baseUrl).post("/inference/v1/rerank").reply(200, answer);
+    nock(baseUrl).post("/inference/v1/rerank").reply(200, response);
     return {};
   },
   async mockAgent() {
     const { MockAgent, setGlobalDispatcher } = await import("undici");
     const agent = new MockAgent();
-    agent.get(baseUrl).intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, answer);
+    agent.get(baseUrl).intercept({ path: "/inference/v1/rerank", method: "POST" }).reply(200, response);
     setGlobalDispatcher(agent);
     return {};
   },

@@ -2,13 +2,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { blockOf } from "../../../docs/build/blocks.js";
 import { createTestService } from "../../../src/testing/index.js";
-import type { Answers } from "./answers.js";
 import { run } from "./command.js";
 import { differences, essenceOf } from "./compare.js";
 import { emptyFolder } from "./folders.js";
 import { generateClient } from "./generate.js";
 import type { Readings } from "./ownCalls.js";
 import type { RecordedRequest, RecordingMock } from "./recordingMock.js";
+import type { KnownResponses } from "./responses.js";
 import { type ClientRow, type Result, today } from "./results.js";
 import { type Operation, operations, type Tool, type Workplace } from "./tool.js";
 import { missing } from "./toolchains.js";
@@ -77,7 +77,7 @@ export interface Expectation {
 
 export interface Setting {
   readonly mock: RecordingMock;
-  readonly answers: Answers;
+  readonly responses: KnownResponses;
   readonly env: Readonly<Record<string, string>>;
   readonly expectation: Expectation;
   /** The folder with the documents. */
@@ -116,10 +116,10 @@ function emptyRow(tool: Tool, document: string): ClientRow {
   const { name, version, language, command, get = "", unsupported = [], note = "", shortfall } = tool;
   const callable = tool.call === undefined ? 0 : operations.length - unsupported.length;
   const about = { tool: name, version, language, document, command, get, callable, date: today() };
-  const { statuses = [], answers = [], why = "" } = shortfall ?? {};
+  const { statuses = [], responses = [], why = "" } = shortfall ?? {};
   const lost = [
     ...(statuses.length > 0 ? [`statuses ${statuses.join(", ")}: ${why}`] : []),
-    ...answers.map((each) => `a response with ${each}: ${why}`),
+    ...responses.map((each) => `a response with ${each}: ${why}`),
   ].join("; ");
   const notes = [note, lost].filter((each) => each !== "").join("; ");
   const nothing = { compiled: "no", called: 0, errorRead: false, jobs: 0, newer: false, nulls: "" } as const;
@@ -137,14 +137,14 @@ async function compareAll(
   const isCaller = supported.length > 0;
   const calls = isCaller ? await compareCalls([...supported, "error"], setting, readings) : {};
   const { nulls = [], newer = [], ...examples } = compareJobs(setting.expectation.readings, readings);
-  const rows = isCaller ? setting.answers.errors : [];
+  const rows = isCaller ? setting.responses.errors : [];
   const lost = rows.flatMap(({ status, name }, index) => {
     const got = readings.errors?.[index];
     return got === status ? [] : [{ status, name, problem: `error ${status}, ${name}: got ${got}` }];
   });
-  const { statuses = [], answers = [] } = tool.shortfall ?? {};
+  const { statuses = [], responses = [] } = tool.shortfall ?? {};
   const unexpected = lost
-    .filter(({ status, name }) => !statuses.includes(status) && !answers.includes(name))
+    .filter(({ status, name }) => !statuses.includes(status) && !responses.includes(name))
     .map(({ problem }) => problem);
   return {
     called: supported.filter((operation) => calls[operation]?.length === 0).length,

@@ -4,10 +4,10 @@ import type { Operation } from "./tool.js";
 /** What a caller read of a job; null where the job has no such field. */
 export type JobReading = Readonly<Record<string, unknown>>;
 
-/** What a caller understood of each answer, of the one failure, of the jobs and of the error answers. */
+/** What a caller understood of each response, of the one failure, of the jobs and of the error responses. */
 export interface Readings extends Readonly<Record<Operation | "error", unknown>> {
   readonly jobs: Readonly<Record<string, JobReading>>;
-  /** The status of each error answer, or what stands in its place. */
+  /** The status of each error response, or what stands in its place. */
   readonly errors: readonly unknown[];
 }
 

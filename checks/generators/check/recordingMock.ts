@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Answers } from "./answers.js";
+import type { KnownResponses } from "./responses.js";
 
 /** One request as it came over the wire. */
 export interface RecordedRequest {
@@ -22,16 +22,19 @@ export interface RecordingMock {
 }
 
 /**
- * Answers each operation with the document's example, a job or an error by its id, or 404 where an id is "missing";
+ * Responds to each operation with the document's example, a job or an error by its id, or 404 where an id is "missing";
  * checks nothing, keeps all.
  */
-export async function startRecordingMock(document: string, answers: Answers): Promise<RecordingMock> {
+export async function startRecordingMock(
+  document: string,
+  responses: KnownResponses,
+): Promise<RecordingMock> {
   const routes = await readRoutes(document);
   let requests: RecordedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;
     requests.push({ method, url, headers, body: Buffer.from(await buffer(request)) });
-    if (!answerById(response, answers, url)) answer(response, routes, method, url);
+    if (!respondById(response, responses, url)) respond(response, routes, method, url);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -51,7 +54,7 @@ export async function startRecordingMock(document: string, answers: Answers): Pr
 }
 
 // One job of several, or an error: whether the id in the path is the name of one.
-function answerById(response: ServerResponse, { jobs, errors }: Answers, url: string): boolean {
+function respondById(response: ServerResponse, { jobs, errors }: KnownResponses, url: string): boolean {
   const [, id = ""] = /\/([^/]+):\w+$/.exec(url) ?? [];
   const error = errors[Number(/^error-(\d+)$/.exec(id)?.[1] ?? -1)];
   if (error !== undefined) {
@@ -67,10 +70,10 @@ function answerById(response: ServerResponse, { jobs, errors }: Answers, url: st
   return true;
 }
 
-function answer(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {
+function respond(response: ServerResponse, routes: readonly Route[], method: string, url: string): void {
   const route = routes.find((each) => each.method === method && each.path.test(url));
   const isMissing = url.includes("/missing:");
-  const given = isMissing ? route?.notFound : route?.answer;
+  const given = isMissing ? route?.notFound : route?.response;
   if (given?.status === 204) {
     response.writeHead(204).end();
     return;
@@ -80,12 +83,12 @@ function answer(response: ServerResponse, routes: readonly Route[], method: stri
   response.end(type === json ? JSON.stringify(value) : value);
 }
 
-/** One operation of the contract, and the first example of each answer that the recording mock gives. */
+/** One operation of the contract, and the first example of each response that the recording mock gives. */
 export interface Route {
   readonly method: string;
   /** Matches a path as it is sent. */
   readonly path: RegExp;
-  readonly answer: Example;
+  readonly response: Example;
   readonly notFound: Example;
 }
 
@@ -97,7 +100,7 @@ interface Example {
   readonly value: unknown;
 }
 
-interface Answer {
+interface ContractResponse {
   readonly $ref?: string;
   readonly content?: Readonly<
     Record<string, { readonly examples: Readonly<Record<string, { value: unknown }>> }>
@@ -105,8 +108,10 @@ interface Answer {
 }
 
 interface Contract {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { responses: Record<string, Answer> }>>>>;
-  readonly components: { readonly responses: Readonly<Record<string, Answer>> };
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { responses: Record<string, ContractResponse> }>>>
+  >;
+  readonly components: { readonly responses: Readonly<Record<string, ContractResponse>> };
 }
 
 /** Reads the operations of a document in JSON. */
@@ -119,7 +124,7 @@ export async function readRoutes(document: string): Promise<Route[]> {
       .map(([method, { responses }]) => ({
         method: method.toUpperCase(),
         path: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/?]+")}(\\?|$)`),
-        answer: firstExample(contract, responses, "200" in responses ? 200 : 204),
+        response: firstExample(contract, responses, "200" in responses ? 200 : 204),
         notFound: firstExample(contract, responses, 404),
       })),
   );
@@ -127,14 +132,14 @@ export async function readRoutes(document: string): Promise<Route[]> {
 
 function firstExample(
   { components }: Contract,
-  responses: Readonly<Record<string, Answer>>,
+  responses: Readonly<Record<string, ContractResponse>>,
   status: number,
 ): Example {
-  const answer = responses[status];
-  const named = answer?.$ref?.split("/").at(-1);
-  const { content } = (named === undefined ? answer : components.responses[named]) ?? {};
+  const response = responses[status];
+  const named = response?.$ref?.split("/").at(-1);
+  const { content } = (named === undefined ? response : components.responses[named]) ?? {};
   const [[type, media] = [json, undefined]] = Object.entries(content ?? {});
   const [example] = Object.values(media?.examples ?? {});
-  if (example === undefined && status !== 204) throw new Error("An answer of the contract has no example.");
+  if (example === undefined && status !== 204) throw new Error("A response of the contract has no example.");
   return { status, type, value: example?.value };
 }

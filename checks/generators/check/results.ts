@@ -13,7 +13,7 @@ export interface ClientRow {
   /** The command that gets the tool; empty where the command above needs none. */
   readonly get: string;
   readonly compiled: "yes" | "no" | "parsed" | "generated only";
-  /** The operations whose request and answer were right. */
+  /** The operations whose request and response were right. */
   readonly called: number;
   /** The operations that the tool can make a client for and that were tried. */
   readonly callable: number;
@@ -24,7 +24,7 @@ export interface ClientRow {
   readonly newer: boolean;
   /** What became of a job with nulls: "read", or what was said of it. */
   readonly nulls: string;
-  /** The error answers whose status was handed on, of those that were tried. */
+  /** The error responses whose status was handed on, of those that were tried. */
   readonly errors: number;
   readonly errorRows: number;
   readonly date: string;

@@ -15,8 +15,8 @@ export interface Workplace {
 export interface Shortfall {
   /** The statuses that it does not hand on. */
   readonly statuses: readonly number[];
-  /** The error answers, by their names, whose status it does not hand on. */
-  readonly answers?: readonly string[];
+  /** The error responses, by their names, whose status it does not hand on. */
+  readonly responses?: readonly string[];
   readonly why: string;
 }
 

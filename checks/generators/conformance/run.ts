@@ -89,7 +89,7 @@ interface Report extends Pick<Result, "revision" | "passed" | "failed" | "skippe
 
 /** Runs a client to the end of its rows. */
 async function certify({ name, language, generated, badge, run }: Client): Promise<Result> {
-  // A badge is of what a machine can serve: few name servers do not answer when they are to.
+  // A badge is of what a machine can serve: few name servers do not respond when they are to.
   const picture = badge ? ["--badge", badge, "--except", "name-server-busy"] : [];
   const options = ["conformance", "--port", "0", "--json", ...picture];
   const child = spawn(process.execPath, [join(root, "dist/cli/main.js"), ...options], {

@@ -10,7 +10,7 @@ const version = versions.ogen;
 const programs = join(cache, "go", `ogen-${version}`);
 const module = "github.com/ogen-go/ogen";
 
-// As `go install` does, but without asking for newer versions, which not every proxy of modules answers.
+// As `go install` does, but without asking for newer versions, which not every proxy of modules serves.
 async function required(folder: string): Promise<void> {
   await run("go", ["mod", "init", "example.com/call"], { cwd: folder });
   await run("go", ["mod", "edit", "-require", `${module}@v${version}`], { cwd: folder });
@@ -27,7 +27,7 @@ export const ogen: Tool = {
   note: "ignores the default of an object in the 3.1 form; has a type for each status, and for others a failure with the body",
   shortfall: {
     statuses: [],
-    answers: ["nothing, without a content type"],
+    responses: ["nothing, without a content type"],
     why: "fails with an error of mime that does not name the status",
   },
   async program() {

@@ -6,13 +6,13 @@ import { type AttemptEvent, type ClientOptions, createClient } from "tunerank";
 const baseUrl = "https://service.test";
 export const everything = `${baseUrl}/*`;
 
-type Answer = (request: Request) => Response | Promise<Response>;
+type Respond = (request: Request) => Response | Promise<Response>;
 interface Interception {
   listen(): void;
   close(): void;
 }
 
-// MSW connects node:http only when there is an answer: what never connected was never carried out.
+// MSW connects node:http only when there is a response: what never connected was never carried out.
 const transports = [
   { transport: "node:http", options: {}, stalled: "no" },
   {
@@ -23,16 +23,16 @@ const transports = [
 ];
 
 /** What users of MSW expect, whichever way the client sends. */
-export function describeMsw(version: string, create: (answer: Answer) => Interception): void {
-  let answer: Answer = () => Response.json({});
+export function describeMsw(version: string, create: (respond: Respond) => Interception): void {
+  let respond: Respond = () => Response.json({});
   let requests: { method: string; path: string; key: string | null; text: string }[] = [];
-  const record: Answer = async (request) => {
+  const record: Respond = async (request) => {
     const copy = request.clone();
-    const answered = await answer(request);
+    const response = await respond(request);
     const { pathname } = new URL(copy.url);
     const key = copy.headers.get("authorization");
     requests.push({ method: copy.method, path: pathname, key, text: await copy.text() });
-    return answered;
+    return response;
   };
   const server = create(record);
   before(() => server.listen());
@@ -46,8 +46,8 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
       createClient({ baseUrl, apiKey: "test-key", accountId: "acme", ...options, ...more });
 
     describe(`${version} and ${transport}`, () => {
-      test("rerank is sent and answered whole", async () => {
-        answer = () =>
+      test("rerank is sent whole and gets its response", async () => {
+        respond = () =>
           Response.json({ data: [{ index: 1, relevance_score: 0.5 }] }, { headers: { "x-request-id": "r" } });
         const response = await connect()
           .rerank({ query: "q", documents: ["a", "é"] })
@@ -61,7 +61,7 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
       });
 
       test("an error status is the client's error, and repeated as ever", async () => {
-        answer = () =>
+        respond = () =>
           Response.json({ code: "UNAVAILABLE" }, { status: 503, headers: { "retry-after-ms": "1" } });
         const events: AttemptEvent[] = [];
         const call = connect({ onAttempt: (event) => events.push(event) }).deployments.scale("prod", 0);
@@ -80,7 +80,7 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
         const name = "train.jsonl";
         const content = "{}\n".repeat(100_000);
         let file: File | undefined;
-        answer = async (request) => {
+        respond = async (request) => {
           file = (await request.formData()).get("file") as File;
           return Response.json({ id: "file-1", bytes: file.size });
         };
@@ -90,8 +90,8 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
         assert.equal(await file?.text(), content);
       });
 
-      test("an upload whose file nobody reads is answered", async () => {
-        answer = () => Response.json({ id: "file-1" });
+      test("an upload whose file nobody reads gets a response", async () => {
+        respond = () => Response.json({ id: "file-1" });
         for (const file of [new Uint8Array(5_000_000), new Blob([new Uint8Array(5_000_000)])]) {
           const stored = await connect().datasets.upload("reviews", file, { name: "train.jsonl" });
           assert.equal(stored.id, "file-1");
@@ -100,20 +100,20 @@ export function describeMsw(version: string, create: (answer: Answer) => Interce
 
       test("a file from disk can be read", async () => {
         const path = fileURLToPath(new URL("../package.json", import.meta.url));
-        answer = async (request) =>
+        respond = async (request) =>
           Response.json({ id: "file-1", bytes: ((await request.formData()).get("file") as File).size });
         const { bytes } = await connect().datasets.upload("reviews", path, { verifyBytes: true });
         assert.ok((bytes ?? 0) > 100);
       });
 
-      test("an answer that never comes ends with the call's deadline", async () => {
-        answer = () => new Promise(() => {});
+      test("a response that never comes ends with the call's deadline", async () => {
+        respond = () => new Promise(() => {});
         const call = connect({ timeoutMs: 100 }).deployments.scale("prod", 0);
         await assert.rejects(call, { code: "DEADLINE_EXCEEDED", executed: stalled });
       });
 
       test("Response.error() is a lost connection", async () => {
-        answer = () => Response.error();
+        respond = () => Response.error();
         const call = connect({ maxRetries: 0 }).deployments.scale("prod", 0);
         await assert.rejects(call, { name: "StatusError", code: "UNAVAILABLE" });
       });

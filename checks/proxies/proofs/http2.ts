@@ -21,7 +21,7 @@ const undici8 = pathOf("../../integrations/node_modules/undici-8");
 export const http2: readonly Proof[] = [
   {
     needs: "nginx",
-    name: `undici 8, of ${calls} reranks and ${calls} resumes over HTTP/2, with a reload in the middle: each rerank has its answer, each resume ran once, and one whose answer was cut short says so`,
+    name: `undici 8, of ${calls} reranks and ${calls} resumes over HTTP/2, with a reload in the middle: each rerank has its response, each resume ran once, and one whose response was cut short says so`,
     async prove() {
       const node = newerNode();
       if (node === undefined || !existsSync(undici8))

@@ -62,7 +62,7 @@ export const tunnels: readonly Proof[] = operations.flatMap(([operation, call]):
   ),
   {
     needs: "squid",
-    name: `${operation} never runs by a proxy that takes connections and answers nothing`,
+    name: `${operation} never runs by a proxy that takes connections and sends no response`,
     prove: () =>
       withSquid("", async (proxy, service) => {
         proxy.program.pause(true);

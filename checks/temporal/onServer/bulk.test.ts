@@ -110,7 +110,7 @@ test("with 19 a second declared of 20, and a worker killed: the fleet keeps its 
   workers.pop()?.kill("SIGKILL");
   const result: RerankManyResult = await handle.result();
   assert.deepEqual(result, { chunks: 10, ranked: 1000, failed: 0 });
-  // What the killed worker had answered, of which a part of 50 was not written for each of its chunks, is asked again.
+  // What the killed worker had got a response to, of which a part of 50 was not written for each of its chunks, is asked again.
   const again = everyIdOnce("declared", ids);
   const times = service.requests.map(({ at }) => at);
   const most = Math.max(
@@ -143,15 +143,15 @@ test("a killed worker costs its chunk a part and what was under way at most", as
   await startWorkers("part", 1);
   const handle = await start("part", { chunks: 1, heartbeatTimeoutMs: 3_000 });
   await until(() => service.requests.length >= 300);
-  // From here on nothing is answered. What was is read by then, and written or in the part that is not full: it is
-  // waited for, because an answer on its way to a worker that is killed is under way there, and over here.
+  // From here on nothing gets a response. What was is read by then, and written or in the part that is not full: it is
+  // waited for, because a response on its way to a worker that is killed is under way there, and over here.
   const silentAt = Date.now();
   service.delayMs = 60_000;
   const withStatus = (status: number) => service.requests.filter((asked) => asked.status === status);
   await until(() => withStatus(0).every(({ at }) => at >= silentAt));
-  const answered = withStatus(200).length;
-  await until(() => answered - readResults(engine, "part").length < partRows);
-  const unwritten = answered - readResults(engine, "part").length;
+  const responded = withStatus(200).length;
+  await until(() => responded - readResults(engine, "part").length < partRows);
+  const unwritten = responded - readResults(engine, "part").length;
   workers.pop()?.kill("SIGKILL");
   service.delayMs = 100;
   await startWorkers("part", 1);
@@ -174,7 +174,7 @@ test("a rolling deploy asks again for what was under way at most", async () => {
   await handle.result();
   const again = everyIdOnce("deploy", ids);
   console.log(`# ${again} of ${ids.length} rankings were asked for again`);
-  // The last whose sender went away; what was answered while it ended is not known to have arrived.
+  // The last whose sender went away; what got a response while it ended is not known to have arrived.
   const cutAt = Math.max(...service.requests.filter(({ status }) => status === 0).map(({ at }) => at));
   const first = new Map([...service.requests].reverse().map((asked) => [asked.query, asked]));
   const twice = service.requests.filter((asked) => first.get(asked.query) !== asked);
@@ -236,8 +236,8 @@ test("after a workflow is cancelled, no request reaches the service", async () =
   const { length } = service.requests;
   assert.equal(await statusOf(handle), "CANCELLED");
   const written = readResults(engine, "cancelled").length;
-  const answered = service.requests.filter(({ status }) => status === 200).length;
-  assert.ok(answered - written <= 6 * 64, `${answered} answered, ${written} written`);
+  const responded = service.requests.filter(({ status }) => status === 200).length;
+  assert.ok(responded - written <= 6 * 64, `${responded} responses, ${written} written`);
   // What a worker still did would show in the time of two heartbeats.
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   assert.equal(service.requests.length, length);

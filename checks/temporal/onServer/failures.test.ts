@@ -73,9 +73,9 @@ test("the engine waits as long as the service asks, also before a resume and an 
     service.fail(operation, { code: "RESOURCE_EXHAUSTED", retryAfter: 4, times: 1 });
     const handle = await engine.start(queue, workflow, ...args);
     await handle.result();
-    const [refused, answered] = service.ended;
+    const [refused, responded] = service.ended;
     assert.equal(service.ended.length, 2);
-    const waited = (answered?.at ?? 0) - (refused?.at ?? 0);
+    const waited = (responded?.at ?? 0) - (refused?.at ?? 0);
     // Temporal's own first wait is 1 s.
     assert.ok(waited >= 4_000 && waited < 6_000, `${operation}: ${waited} ms`);
   }

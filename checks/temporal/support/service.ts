@@ -1,6 +1,6 @@
 import { createTestService, type TestServer, type TestService } from "tunerank/testing";
 
-/** The mock server on a port, and when what was asked of it was answered or given up. */
+/** The mock server on a port, and when a request got its response or was given up. */
 export interface Service extends TestService {
   readonly url: string;
   /** One for each request that has ended; `status` is undefined when its sender was gone. */

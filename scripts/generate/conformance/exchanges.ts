@@ -1,6 +1,6 @@
 // exchanges.json: what is special to an operation is written by hand; rows that hold for any operation get a cell for
 // each other one here, from the table of operations.
-import type { ExchangeRow, RowAnswer, RowExchange } from "../../../src/conformance/data.js";
+import type { ExchangeRow, RowExchange, RowResponse } from "../../../src/conformance/data.js";
 import { isSafe } from "../document.js";
 import type { OperationShape } from "../operations.js";
 
@@ -76,37 +76,37 @@ const makers: Readonly<Record<string, Make>> = {
     return { answer: { status: statusOf(shape), text } };
   },
   "answer-of-1-mib": (shape) => {
-    const answer = largest(shape, 0);
-    return answer && { answer, ...unknown("/note") };
+    const response = largest(shape, 0);
+    return response && { answer: response, ...unknown("/note") };
   },
   "answer-of-1-mib-and-one": (shape, row) => {
-    const answer = largest(shape, 1);
+    const response = largest(shape, 1);
     const [{ expected } = {}] = Object.values(row.operations);
-    return answer && { sequence: [{ answer }], ...(expected && { expected }) };
+    return response && { sequence: [{ answer: response }], ...(expected && { expected }) };
   },
-  "answer-in-gzip": withAnswer({ gzip: true }),
-  "answer-in-chunks": withAnswer({ chunked: true }),
+  "answer-in-gzip": withResponse({ gzip: true }),
+  "answer-in-chunks": withResponse({ chunked: true }),
   "answer-with-a-byte-order-mark": (shape) => {
     const body = jsonOf(shape, (each) => each);
     return body && { answer: { status: statusOf(shape), text: `\ufeff${JSON.stringify(body)}` } };
   },
-  "answer-of-another-type": withAnswer({ headers: { "Content-Type": "text/plain" } }),
-  "answer-of-another-2xx": withAnswer({ status: 203 }),
-  "answer-with-more-behind": withAnswer({
+  "answer-of-another-type": withResponse({ headers: { "Content-Type": "text/plain" } }),
+  "answer-of-another-2xx": withResponse({ status: 203 }),
+  "answer-with-more-behind": withResponse({
     after: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"stolen":true}',
   }),
-  "answer-with-rest-behind": withAnswer({ after: "\r\n\r\n{}" }),
+  "answer-with-rest-behind": withResponse({ after: "\r\n\r\n{}" }),
 };
 
 type Json = Readonly<Record<string, unknown>>;
 
-function statusOf({ answer }: OperationShape): number {
-  return Number(answer.status);
+function statusOf({ response }: OperationShape): number {
+  return Number(response.status);
 }
 
-// The good answer, changed; undefined of an operation whose answer is no JSON object.
-function jsonOf({ answer }: OperationShape, change: (body: Json) => Json): Json | undefined {
-  return answer.kind === "json" ? change(answer.example as Json) : undefined;
+// The good response, changed; undefined of an operation whose response is no JSON object.
+function jsonOf({ response }: OperationShape, change: (body: Json) => Json): Json | undefined {
+  return response.kind === "json" ? change(response.example as Json) : undefined;
 }
 
 function withJson(change: (body: Json) => Json, ...pointers: readonly string[]): Make {
@@ -116,7 +116,7 @@ function withJson(change: (body: Json) => Json, ...pointers: readonly string[]):
   };
 }
 
-function withAnswer(how: Partial<RowAnswer>): Make {
+function withResponse(how: Partial<RowResponse>): Make {
   return (shape) => {
     const body = jsonOf(shape, (each) => each);
     return body && { answer: { status: statusOf(shape), body, ...how } };
@@ -134,7 +134,7 @@ function mapped(body: Json, change: () => unknown): Json {
 
 const mebibyte = 2 ** 20;
 
-function largest(shape: OperationShape, more: number): RowAnswer | undefined {
+function largest(shape: OperationShape, more: number): RowResponse | undefined {
   if (shape.maxResponseBytes !== mebibyte) return undefined;
   const body = jsonOf(shape, (each) => ({ ...each, note: "{repeat}" }));
   const rest = Buffer.byteLength(JSON.stringify({ ...body, note: "" }));

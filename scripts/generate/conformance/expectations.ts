@@ -42,12 +42,12 @@ function placeOf(event: string): string {
   return `${file}:${text.slice(0, text.search(new RegExp(`"event": ?"${event}"`))).split("\n").length}`;
 }
 
-// How a good answer's JSON is read concerns those that answer with JSON.
+// How a good response's JSON is read concerns those that respond with JSON.
 function concerns({ server }: RetryRow, operation: OperationId): boolean {
   const steps = "sequence" in server ? server.sequence : [server];
   const isGood = (step: RowStep): boolean =>
     "answer" in step && step.answer.status >= 200 && step.answer.status < 300;
-  return operations[operation].answer === undefined || !steps.some(isGood);
+  return operations[operation].value === undefined || !steps.some(isGood);
 }
 
 interface Played {
@@ -131,7 +131,7 @@ function playCall(state: Play): Ended {
   }
 }
 
-// A server that does not answer measures from the request on.
+// A server that does not respond measures from the request on.
 function withStall({ least, most }: Wait, { client }: RetryRow, stalls: boolean): Wait {
   return { least: stalls ? 0 : least, most: most + (stalls ? (client?.attemptTimeoutMs ?? 0) : 0) };
 }

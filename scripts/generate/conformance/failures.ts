@@ -1,7 +1,7 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
 import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
 import { readObject, readRerank } from "../../../src/call/response.js";
-import type { RowAnswer, RowStep } from "../../../src/conformance/data.js";
+import type { RowResponse, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
 import type {
@@ -62,16 +62,16 @@ export function isStalling(step: RowStep): boolean {
   return "network" in step && faultOf(step.network).reason === "attempt-timeout";
 }
 
-/** The failure of a step for an operation; undefined where it is a good answer. */
+/** The failure of a step for an operation; undefined where it is a good response. */
 export function failureOf(row: RetryRow, step: RowStep, operation: OperationId): Failure | undefined {
   if ("success" in step) return undefined;
   return "answer" in step
-    ? failureOfAnswer(operation, step.answer)
+    ? failureOfResponse(operation, step.answer)
     : failureOfFault(row, faultOf(step.network));
 }
 
 interface Reader {
-  readonly read: (answer: object) => object;
+  readonly read: (response: object) => object;
   readonly needs: string;
 }
 
@@ -87,7 +87,7 @@ const readers: Readonly<Partial<Record<OperationId, Reader>>> = {
 /** README.md of the conformance data, with what each operation's JSON object needs. */
 export function withNeeds(readme: string, shapes: readonly OperationShape[]): string {
   const rows = shapes
-    .filter(({ answer }) => answer.kind === "json")
+    .filter(({ response }) => response.kind === "json")
     .map(({ id }) => [
       `\`${id}\``,
       readers[id as OperationId]?.needs ?? "nothing: every member may be absent",
@@ -106,8 +106,8 @@ function faultOf(network: string): Fault {
   return fault;
 }
 
-function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | undefined {
-  const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = answer;
+function failureOfResponse(operation: OperationId, row: RowResponse): Failure | undefined {
+  const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = row;
   const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
   const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
   return value instanceof Failure ? value : undefined;
@@ -115,8 +115,8 @@ function failureOfAnswer(operation: OperationId, answer: RowAnswer): Failure | u
 
 function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   const status = fault.phase === "body" ? 200 : fault.status;
-  const answer = status === undefined ? undefined : { status, headers: {} };
-  const exchange = { phase: fault.phase, answer } as Exchange;
+  const response = status === undefined ? undefined : { status, headers: {} };
+  const exchange = { phase: fault.phase, response } as Exchange;
   if (client?.abort) {
     return endedFailure("aborted", 0, client.abort === "before" ? undefined : exchange, undefined);
   }

@@ -115,7 +115,7 @@ function codeTable(): Record<string, unknown> {
   return Object.fromEntries(entries);
 }
 
-// Each HTTP status that an answer may have, by what it stands for where the body names no code.
+// Each HTTP status that a response may have, by what it stands for where the body names no code.
 function statusTable(): readonly unknown[] {
   const all = Array.from({ length: 499 }, (_, index) => index + 101).filter(
     (status) => status < 200 || status > 299,

@@ -173,11 +173,11 @@ export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => reado
   let before: Step | undefined;
   return (socket, step) => {
     const served = used.get(socket);
-    const wasMisdirected = isAnswer(before, ({ status }) => status === 421);
+    const wasMisdirected = isResponse(before, ({ status }) => status === 421);
     used.set(socket, step);
     before = step;
     if (served === undefined) return [];
-    if (isAnswer(served, ({ after }) => after !== undefined))
+    if (isResponse(served, ({ after }) => after !== undefined))
       return ["it came over a connection on which something followed a response"];
     if (!connections) return [];
     if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
@@ -185,9 +185,9 @@ export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => reado
   };
 }
 
-function isAnswer(
+function isResponse(
   step: Step | undefined,
-  is: (answer: Extract<Step, { answer: unknown }>["answer"]) => boolean,
+  is: (response: Extract<Step, { response: unknown }>["response"]) => boolean,
 ): boolean {
-  return step !== undefined && "answer" in step && is(step.answer);
+  return step !== undefined && "response" in step && is(step.response);
 }

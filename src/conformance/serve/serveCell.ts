@@ -11,7 +11,7 @@ import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
 import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
 import { callsIn, createGate } from "./parallelCalls.js";
 import { codingsOf } from "./rawRequest.js";
-import { faults, sendAnswer } from "./sendAnswer.js";
+import { faults, sendResponse } from "./sendResponse.js";
 
 export interface Served {
   readonly address: Address;
@@ -80,8 +80,8 @@ async function leftBehind(
   sockets: ReadonlySet<Socket>,
 ): Promise<readonly string[]> {
   const { abort } = client;
-  if (abort === "waiting" && step && "answer" in step) {
-    const waitMs = Number(step.answer.headers["retry-after"]) * 1000;
+  if (abort === "waiting" && step && "response" in step) {
+    const waitMs = Number(step.response.headers["retry-after"]) * 1000;
     await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
   }
   if (abort !== "received" && abort !== "answering") return [];
@@ -161,7 +161,7 @@ function dueKeysOf(
   return (index, step) => {
     if (clients !== undefined) return keys.slice(index % clients, (index % clients) + 1);
     const due = refusedKey ? keys.slice(1) : keys;
-    refusedKey = keys.length > 1 && "answer" in step && step.answer.status === 401;
+    refusedKey = keys.length > 1 && "response" in step && step.response.status === 401;
     return due;
   };
 }
@@ -191,7 +191,7 @@ function respond(
   };
   const key = headers.authorization?.replace(/^Bearer /, "") ?? "";
   const codings = codingsOf(headers["accept-encoding"]);
-  if ("answer" in step) sendAnswer(response, step.answer, { key, ended, codings });
+  if ("response" in step) sendResponse(response, step.response, { key, ended, codings });
   else faults[step.network]?.(response, ended, (problem) => seen.problems.push(problem));
 }
 

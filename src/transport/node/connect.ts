@@ -43,8 +43,8 @@ export class Connecting {
   begin(queued: boolean): void {
     if (!queued) this.#startTimer();
     // Agents made with agent-base report the proxy's response to CONNECT with this event.
-    this.#message.once("proxyConnect", (answer: unknown) => {
-      const status = memberOf(answer, "statusCode");
+    this.#message.once("proxyConnect", (response: unknown) => {
+      const status = memberOf(response, "statusCode");
       if (status !== 200 && typeof status === "number") this.refused(status);
     });
   }

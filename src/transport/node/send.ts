@@ -1,10 +1,10 @@
 import type http from "node:http";
 import type { Duplex } from "node:stream";
 import {
-  answeredEarly,
   Exchange,
   networkCode,
   type Phase,
+  respondedEarly,
   type SeenDetails,
   sourceFailed,
   type TransportRequest,
@@ -38,7 +38,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   }
 
   get phase(): Phase {
-    if (this.answer) return "body";
+    if (this.response) return "body";
     if (!this.#connected) return "connect";
     return this.#message?.writableFinished ? "headers" : "send";
   }
@@ -71,16 +71,16 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   }
 
   broken(cause: Error): void {
-    const { answer } = this;
+    const { response } = this;
     // Bytes after a complete response: the response counts, and its connection has ended.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server rejected the TLS handshake, which had seemed complete to the client.
-    if (!answer && refusedByAlert.test(networkCode(cause))) this.#connected = false;
-    if (!answer) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
-    else if (answer.ok && this.#incoming?.complete) this.failed(answeredEarly, { cause });
+    if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
+    if (!response) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    else if (response.ok && this.#incoming?.complete) this.failed(respondedEarly, { cause });
     else this.cut(cutShort(cause), { cause });
   }
 
@@ -88,25 +88,25 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     const message = this.#message;
     message?.once("finish", () => this.ended());
     // The request's socket may close without an error: Node stops reporting on it once the response is read.
-    message?.once("close", () => this.failed(answeredEarly, {}));
-    this.body?.form?.waitForRest(() => this.failed(answeredEarly, {}));
+    message?.once("close", () => this.failed(respondedEarly, {}));
+    this.body?.form?.waitForRest(() => this.failed(respondedEarly, {}));
   }
 
-  protected override deliver(answer: DecodedResponse): void {
+  protected override deliver(response: DecodedResponse): void {
     this.settle();
     if (this.#socket)
       markIdle(this.#socket, this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive")));
-    this.#handOn(answer, this.#message as http.ClientRequest, turnsToConfirm);
+    this.#handOn(response, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
   // Delivers the response once its request was sent, so that the next call finds this connection free.
-  #handOn(answer: DecodedResponse, message: http.ClientRequest, turns: number): void {
+  #handOn(response: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
-      nextTurn(() => this.#handOn(answer, message, turns - 1));
+      nextTurn(() => this.#handOn(response, message, turns - 1));
       return;
     } else this.#pool.leaveWhenSent(this, message);
-    this.resolve(answer);
+    this.resolve(response);
   }
 
   #open(request: TransportRequest, content: RequestBody, fresh: boolean): void {
@@ -114,9 +114,9 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       const message = this.#pool.request(request, fresh);
       this.#message = message;
       message.on("error", (cause) => this.broken(cause));
-      message.on("response", (answer) => this.#receive(answer));
+      message.on("response", (response) => this.#receive(response));
       // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
-      message.on("upgrade", (answer, socket) => this.#upgraded(answer, socket));
+      message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
       message.on("socket", (socket) => this.#take(socket));
       const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
       content.begin(message, queued);
@@ -155,9 +155,9 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
 
   #receive(message: http.IncomingMessage): void {
     if (this.request === undefined) return;
-    const answer = this.#begun(message, this.request.maxResponseBytes);
-    message.on("data", (chunk: Buffer) => answer.take(chunk, message, this));
-    message.on("end", () => answer.end(this));
+    const response = this.#begun(message, this.request.maxResponseBytes);
+    message.on("data", (chunk: Buffer) => response.take(chunk, message, this));
+    message.on("end", () => response.end(this));
     message.on("error", (cause) => this.broken(cause));
   }
 
@@ -165,8 +165,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     const encoding = rawHeader(message.rawHeaders, "content-encoding");
     const headers = (): Readonly<Record<string, string>> => headersOf(message);
     this.#incoming = message;
-    this.answer = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
-    return this.answer;
+    this.response = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
+    return this.response;
   }
 
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {

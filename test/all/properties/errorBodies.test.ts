@@ -48,8 +48,8 @@ const cases = fc.record({
   echoed: fc.boolean(),
 });
 
-// What Node's fetch does with two answers: a 407 it gives to nobody; after a 421 it asks again, and loses its own request
-// when the answer was long.
+// What Node's fetch does with two responses: a 407 it gives to nobody; after a 421 it asks again, and loses its own request
+// when the response was long.
 const lostByFetch: ReadonlySet<number> = new Set([407, 421]);
 const mayHaveRun: ReadonlySet<number> = new Set([408, 499]);
 
@@ -59,14 +59,14 @@ function provesRefusal(status: number): boolean {
 
 describe.each(transports)("over $name", ({ name: transport, options }) => {
   test(
-    "every error answer becomes a StatusError with its status, of bounded size, without the key",
+    "every error response becomes a StatusError with its status, of bounded size, without the key",
     async () => {
       const reached = new Set<string>();
       await holdsFor(cases, 5_000, async ({ status, type, body, key, echoed }) => {
         const client = plainClient(server.url, { ...options, apiKey: key });
         const content = echoed ? base64(JSON.stringify({ message: key, body })) : body;
-        const answer = { status, headers: { "content-type": type, "x-request-id": key }, body: content };
-        const { error } = await settled(() => client.rerank(asking(answer)));
+        const response = { status, headers: { "content-type": type, "x-request-id": key }, body: content };
+        const { error } = await settled(() => client.rerank(asking(response)));
         await client.close();
         assert.ok(error && error.code in httpStatuses && error.attempts.length === 1);
         reached.add(error.code);

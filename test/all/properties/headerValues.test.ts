@@ -33,7 +33,7 @@ describe.each(transports)("over $name", ({ name: transport, options }) => {
       await holdsFor(cases, 5_000, async ({ name, value, ofCall }) => {
         const headers = Object.fromEntries([[name, value]]);
         const client = ofCall ? plainClient(server.url, options) : undefined;
-        const { value: answer, error } = await settled(() =>
+        const { value: response, error } = await settled(() =>
           client
             ? client.rerank(body, { headers })
             : plainClient(server.url, { ...options, headers }).rerank(body),
@@ -47,7 +47,7 @@ describe.each(transports)("over $name", ({ name: transport, options }) => {
         sent += 1;
         // Node's fetch loses it.
         if (transport === "fetch" && name === "__proto__") return;
-        const received = (answer as unknown as Echo).headers;
+        const received = (response as unknown as Echo).headers;
         // Space around a value is not part of it. (RFC 9110, 5.5.)
         assert.equal(received[name.toLowerCase()], value.replace(/^[\t ]+|[\t ]+$/g, ""));
         assert.match(received.authorization ?? "", /^Bearer \S+$/);

@@ -63,8 +63,8 @@ describe.each(transports)("over $name", ({ options }) => {
         }
         sent += 1;
         assert.equal((value as unknown as Echo).headers.authorization, `Bearer ${key}`);
-        const answer = { status: 401, headers: { "x-request-id": key }, body: base64(echo(key)) };
-        const failed = await settled(() => client?.rerank(asking(answer)));
+        const response = { status: 401, headers: { "x-request-id": key }, body: base64(echo(key)) };
+        const failed = await settled(() => client?.rerank(asking(response)));
         assert.equal(failed.error?.code, "UNAUTHENTICATED");
         if (key.startsWith(mark)) hides(failed.error, mark);
         await client?.close();

@@ -9,7 +9,7 @@ import { hostileString } from "./support/strings.js";
 
 const server = useEchoServer();
 
-// Whole strings, and segments that begin as a path should. Path and query come back in a header of the answer, which
+// Whole strings, and segments that begin as a path should. Path and query come back in a header of the response, which
 // Node reads up to 16 KiB: each character may take nine.
 const path = fc
   .oneof(

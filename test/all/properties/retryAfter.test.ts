@@ -76,7 +76,7 @@ function inMilliseconds(text: string, unitMs: number): number | undefined {
   return Number(up > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : up);
 }
 
-/** What the two headers ask for in an answer of `now`; "some" for a date that is none, read all the same. */
+/** What the two headers ask for in a response of `now`; "some" for a date that is none, read all the same. */
 function asked(seconds = "", milliseconds = "", now: number): number | "some" | undefined {
   const text = seconds.replace(spaces, "");
   const times = [

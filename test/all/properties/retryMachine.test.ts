@@ -4,10 +4,10 @@ import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RetryEvent } from "../../../src/errors/codes.js";
 import type { FetchLike, FetchResponse, OperationId, StatusCode } from "../../../src/index.js";
-import { goodText } from "../../support/answers.js";
 import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
 import { type DecisionRow, decideOf, decisionRows, type RowServer } from "../../support/decisionRows.js";
+import { goodText } from "../../support/responses.js";
 import { settled } from "./support/failures.js";
 import { inOneRead, plainClient, times, within } from "./support/runs.js";
 
@@ -65,19 +65,19 @@ function requestTimes(call: ModelCall, budget: Budget, random: number): readonly
     const sent = times.at(-1) ?? 0;
     const { row, retryAfterMs = 0, latencyMs } = outcomeOf(call, times.length - 1);
     const limit = Math.min(sent + attemptTimeoutMs, timeoutMs);
-    const answered = sent + latencyMs < limit;
-    if (answered && row === undefined) {
+    const responded = sent + latencyMs < limit;
+    if (responded && row === undefined) {
       budget.left = Math.min(fullBudget, budget.left + 1);
       return times;
     }
     // The deadline's timer may fire a millisecond early.
-    if (!answered && limit + 1 >= timeoutMs) return times;
-    const failed = answered && row ? row : rowOf("attempt-timeout");
-    const asked = answered ? retryAfterMs : 0;
+    if (!responded && limit + 1 >= timeoutMs) return times;
+    const failed = responded && row ? row : rowOf("attempt-timeout");
+    const asked = responded ? retryAfterMs : 0;
     const repeats = times.length - 1;
     const base = failed.operations[operation].code === "RESOURCE_EXHAUSTED" ? 1000 : 250;
     const backoffMs = random * Math.min(capMs, base * 2 ** repeats);
-    const now = answered ? sent + latencyMs : limit;
+    const now = responded ? sent + latencyMs : limit;
     const spareMs = (timeoutMs - now - asked) / 10;
     const jitterMs = random * Math.min(spareMs, mostJitter(asked));
     const waitMs = asked === 0 ? backoffMs : asked + Math.min(spareMs, Math.max(jitterMs, backoffMs - asked));
@@ -105,7 +105,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-// Answers without a time, to which one may be added where it changes nothing but the wait.
+// Responses without a time, to which one may be added where it changes nothing but the wait.
 const untimed = decisionRows.filter(
   ({ server, client }) =>
     "answer" in server &&
@@ -197,13 +197,13 @@ test(
         let current: ModelCall | undefined;
         const fetch: FetchLike = (_url, init: { signal: AbortSignal }) => {
           assert.ok(current);
-          const answer = respond(outcomeOf(current, sent.length));
+          const response = respond(outcomeOf(current, sent.length));
           sent.push(clock.now);
           // As a real one does: it stops when it is told to.
           const aborted = new Promise<never>((_resolve, reject) => {
             init.signal.addEventListener("abort", () => reject(new Error("aborted")));
           });
-          return Promise.race([answer, aborted]);
+          return Promise.race([response, aborted]);
         };
         const client = plainClient("https://api.example.com", { fetch });
         const budget: Budget = { left: fullBudget };
@@ -229,7 +229,7 @@ test(
           assert.ok(spent.repeats * 10 <= fullBudget + spent.successes);
           if (left < 10) refusedByBudget += 1;
           repeats += sent.length - 1;
-          // Requests that were given up still answer in their own time.
+          // Requests that were given up still respond in their own time.
           await clock.until(clock.sleep(100_000));
           assert.equal(clock.waiting, 0);
         }

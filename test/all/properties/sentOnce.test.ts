@@ -33,7 +33,7 @@ function callOf(client: Client, id: string, bytes: number | undefined): PromiseL
   return client.datasets.upload(id, new Uint8Array(bytes), { name: "train.jsonl", ...options });
 }
 
-/** Whether the service may have done the work for a request, as far as its answer tells. */
+/** Whether the service may have done the work for a request, as far as its response tells. */
 function mayHaveExecuted({ behaviour: { outcome } }: Logged): boolean {
   return !("status" in outcome) || !isRefusal(outcome.status);
 }

@@ -4,8 +4,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Client, FetchLike } from "../../../src/index.js";
-import { goodText } from "../../support/answers.js";
 import { operationCalls, transports } from "../../support/clients.js";
+import { goodText } from "../../support/responses.js";
 import { useEchoServer } from "./support/echoServer.js";
 import { inOneRead, plainClient, runs, within } from "./support/runs.js";
 
@@ -38,9 +38,9 @@ async function callsOn(client: Client, count: number, signalOf: () => AbortSigna
 }
 
 // Of ten one is refused, one is lost, and one cannot be read.
-let answered = 0;
+let responded = 0;
 const inTurn: FetchLike = async () => {
-  const turn = answered++ % 10;
+  const turn = responded++ % 10;
   if (turn === 2) throw Object.assign(new Error("reset"), { code: "ECONNRESET" });
   return {
     status: turn === 1 ? 404 : 200,
@@ -64,7 +64,7 @@ test(
     await callsOn(client, hundreds(20_000), () => signal);
     const heap = heapUsed();
     await callsOn(client, count - hundreds(20_000), () => signal);
-    expect(answered).toBe(count);
+    expect(responded).toBe(count);
     expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(timers()).toBeLessThanOrEqual(before);
     // Less than a pointer for each call.

@@ -23,8 +23,8 @@ interface UploadFault {
     | "close"
     | "refuse"
     | "pause"
-    | "cutAnswer"
-    | "resetAnswer"
+    | "cutResponse"
+    | "resetResponse"
     | "unavailable";
   readonly afterBytes: number;
   readonly status: number;
@@ -76,7 +76,7 @@ class StoringServer {
     form.on("close", () => {
       const sha256 = hash.digest("hex");
       this.stored.set(dataset, sha256);
-      answer(response, fault, sha256);
+      respond(response, fault, sha256);
     });
     let received = 0;
     const interrupt = (chunk: Buffer): void => {
@@ -110,15 +110,15 @@ function disturb(
   }
 }
 
-function answer(response: ServerResponse, { kind }: UploadFault, sha256: string): void {
+function respond(response: ServerResponse, { kind }: UploadFault, sha256: string): void {
   const text = JSON.stringify({ id: "file-1", object: "file", sha256 });
-  if (kind !== "cutAnswer" && kind !== "resetAnswer") {
+  if (kind !== "cutResponse" && kind !== "resetResponse") {
     response.end(text);
     return;
   }
   response.writeHead(200, { "content-length": `${text.length}` });
   response.write(text.slice(0, 20), () => {
-    if (kind === "cutAnswer") response.destroy();
+    if (kind === "cutResponse") response.destroy();
     else response.socket?.resetAndDestroy();
   });
 }
@@ -174,7 +174,7 @@ const sources: Readonly<
 const size = fc.oneof(fc.nat(mostBytes), fc.constantFrom(0, 1, 65_536, 1_048_576, mostBytes));
 const fault = fc.record<UploadFault>({
   kind: fc.constantFrom(
-    ..."none none reset close refuse pause cutAnswer resetAnswer".split(" "),
+    ..."none none reset close refuse pause cutResponse resetResponse".split(" "),
     // The one that makes an upload come twice.
     ...Array(8).fill("unavailable"),
   ) as fc.Arbitrary<UploadFault["kind"]>,

@@ -44,7 +44,7 @@ export async function next(url: string): Promise<Record<string, unknown>> {
   return (await (await fetch(`${url}/next`)).json()) as Record<string, unknown>;
 }
 
-/** Posts an outcome, as an object or as it is; the status and the JSON of the answer. */
+/** Posts an outcome, as an object or as it is; the status and the JSON of the response. */
 export async function post(url: string, outcome: unknown): Promise<[number, Record<string, unknown>]> {
   const body = typeof outcome === "string" ? outcome : JSON.stringify(outcome);
   const response = await fetch(`${url}/outcome`, { method: "POST", body });

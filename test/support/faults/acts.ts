@@ -1,10 +1,10 @@
-import { goodText } from "../answers.js";
 import { readByClient } from "../clientSockets.js";
+import { goodText } from "../responses.js";
 import type { Act } from "./faultServer.js";
 
 type Bytes = string | Uint8Array;
 
-/** A head of an answer. */
+/** A head of a response. */
 export function head(
   status: string | number,
   headers: Readonly<Record<string, string | number>> = {},
@@ -13,8 +13,8 @@ export function head(
   return `HTTP/1.1 ${status}${typeof status === "number" ? " As Asked" : ""}\r\n${lines.join("")}\r\n`;
 }
 
-/** A whole answer with its length. */
-export function answer(
+/** A whole response with its length. */
+export function respond(
   status: string | number,
   body: Bytes,
   headers: Readonly<Record<string, string | number>> = {},
@@ -23,13 +23,13 @@ export function answer(
   return Buffer.concat([Buffer.from(head(status, type), "latin1"), Buffer.from(body as string)]);
 }
 
-/** A right answer of any operation. */
-export const good: Buffer = answer(200, goodText);
+/** A right response of any operation. */
+export const good: Buffer = respond(200, goodText);
 
 // Between two calls a busy machine may need more than the 4 s for which Node's fetch keeps a connection by default.
-const goodAndKept = answer(200, goodText, { "keep-alive": "timeout=25" });
+const goodAndKept = respond(200, goodText, { "keep-alive": "timeout=25" });
 
-/** Does something else with all but the first request of a connection, and answers that as it should be. */
+/** Does something else with all but the first request of a connection, and responds to that one as it should. */
 export function afterGood(act: Act): Act {
   return (socket, moment) => (moment.request === 1 ? void socket.write(goodAndKept) : act(socket, moment));
 }

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
 import { allRead } from "../clientSockets.js";
-import { afterGood, answer, drip, endless, good, head, send, sendAndClose, sendAndReset } from "./acts.js";
+import { afterGood, drip, endless, good, head, respond, send, sendAndClose, sendAndReset } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { type Act, serve } from "./faultServer.js";
 import { like, type Outcomes, succeeds } from "./outcomes.js";
@@ -32,10 +32,10 @@ function fault(name: string, request: Act, outcomes: Outcomes, more: Partial<Fau
 }
 
 function encoded(encoding: string, body: Uint8Array | string, status = 200): Act {
-  return send(answer(status, body, { "content-encoding": encoding }));
+  return send(respond(status, body, { "content-encoding": encoding }));
 }
 
-/** Bodies of a 2xx that are cut, stall, have no end, or cannot be unpacked; and what follows a whole answer. */
+/** Bodies of a 2xx that are cut, stall, have no end, or cannot be unpacked; and what follows a whole response. */
 export const bodyFaults: readonly Fault[] = [
   fault("closed after the headers", sendAndClose(head(200, { "content-length": 2 })), lost),
   fault("reset after the headers", sendAndReset(head(200, { "content-length": 2 })), lost),
@@ -56,18 +56,18 @@ export const bodyFaults: readonly Fault[] = [
   fault("br that is none", encoded("br", "{}"), lost),
   fault("an encoding nobody asked for", encoded("compress", "\x1f\x9d\x90"), notJson),
   fault("gzip that unpacks to a thousand times its size", encoded("gzip", bomb), tooLarge, { heavy: true }),
-  fault("an error answer of such gzip", encoded("gzip", bomb, 404), like("status-404")),
+  fault("an error response of such gzip", encoded("gzip", bomb, 404), like("status-404")),
   fault("a body without end", endless(head(200), mebibyte.subarray(0, 65_536)), tooLarge, { heavy: true }),
   fault("chunks without end", endless(chunked, `10000\r\n${" ".repeat(65_536)}\r\n`), tooLarge, {
     heavy: true,
   }),
-  fault("an error answer without end", endless(head(404), " ".repeat(65_536)), like("status-404")),
+  fault("an error response without end", endless(head(404), " ".repeat(65_536)), like("status-404")),
   fault(
-    "an error answer that is cut",
+    "an error response that is cut",
     sendAndClose(head(404, { "content-length": 9 }), "No"),
     like("status-404"),
   ),
-  fault("an error answer that stalls", send(head(404, { "content-length": 9 }), "No"), refusedSlowly, {
+  fault("an error response that stalls", send(head(404, { "content-length": 9 }), "No"), refusedSlowly, {
     client: short,
   }),
   fault("one byte of the body a second", drip(head(200), text, 1_000), like("deadline-in-body"), {
@@ -82,8 +82,8 @@ export const bodyFaults: readonly Fault[] = [
       client: { timeoutMs: 10_000, attemptTimeoutMs: 1_000 },
     },
   ),
-  fault("a second answer behind the first", send(good, answer(200, '{"poison":1}')), succeeds),
-  fault("a second answer before the next request", afterGood(send(good)), succeeds, {
+  fault("a second response behind the first", send(good, respond(200, '{"poison":1}')), succeeds),
+  fault("a second response before the next request", afterGood(send(good)), succeeds, {
     afterGoodCall: (place) => allRead(place.sockets),
   }),
 ];
@@ -91,7 +91,7 @@ export const bodyFaults: readonly Fault[] = [
 // More than what the network's buffers hold.
 const bodyBytes = 8 * 1024 * 1024;
 
-// Node's fetch drops an unread answer with the first write that fails: then it tells of a lost connection.
+// Node's fetch drops an unread response with the first write that fails: then it tells of a lost connection.
 const overFetch = { or: like("close-before-headers") };
 
 function early(name: string, headers: Act, outcomes: Outcomes, more: Partial<Fault> = {}): Fault {
@@ -106,10 +106,10 @@ function withoutReading(status: number, then: (socket: Socket) => void): Act {
 }
 
 function refusal(status: number): Buffer {
-  return answer(status, '{"message":"Not this file."}');
+  return respond(status, '{"message":"Not this file."}');
 }
 
-/** Answers that do not wait for a large body, and a server that takes none. */
+/** Responses that do not wait for a large body, and a server that takes none. */
 export const uploadFaults: readonly Fault[] = [413, 401]
   .flatMap((status) => [
     early(`${status} at once, and the rest is read`, send(refusal(status)), like(`status-${status}`)),

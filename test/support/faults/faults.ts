@@ -1,7 +1,7 @@
-import { answerFaults, errorBodyFaults, headFaults } from "./answerFaults.js";
 import { bodyFaults, uploadFaults } from "./bodyFaults.js";
 import { connectionFaults, tlsFaults } from "./connectionFaults.js";
 import type { Fault } from "./fault.js";
+import { errorBodyFaults, headFaults, responseFaults } from "./responseFaults.js";
 
 /** Every way to fail on the wire, in the order of a call. */
 export const wireFaults: readonly Fault[] = [
@@ -10,7 +10,7 @@ export const wireFaults: readonly Fault[] = [
   ...uploadFaults,
   ...headFaults,
   ...bodyFaults,
-  ...answerFaults,
+  ...responseFaults,
 ];
 
 /** Every way to fail. */

@@ -10,7 +10,7 @@ export function isRefusal(status: number): boolean {
   return status === 501 || (status >= 400 && status < 500 && !mayHaveRun.has(status));
 }
 
-/** Whether a request brought an answer in which the service named UNAVAILABLE. */
+/** Whether a request brought a response in which the service named UNAVAILABLE. */
 export function namesUnavailable({ outcome }: Behaviour): boolean {
   return "text" in outcome && outcome.text.includes('"UNAVAILABLE"');
 }
@@ -32,7 +32,7 @@ const text = fc.oneof(
 // So short that a repeat comes at once.
 const headers = fc.constantFrom({}, {}, { "retry-after-ms": "1" }, { "retry-after": "0" });
 
-const answered = fc
+const responded = fc
   .record({
     status: fc.oneof(
       fc.constantFrom(...refusals),
@@ -76,7 +76,7 @@ export const behaviour: Arbitrary<Behaviour> = fc
       { weight: 1, arbitrary: fc.constant(true) },
     ),
     outcome: fc.oneof(
-      { weight: 5, arbitrary: answered },
+      { weight: 5, arbitrary: responded },
       { weight: 3, arbitrary: unavailable },
       { weight: 2, arbitrary: succeeded },
       { weight: 2, arbitrary: network },

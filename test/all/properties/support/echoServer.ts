@@ -5,29 +5,29 @@ import { text } from "node:stream/consumers";
 import busboy from "busboy";
 import { afterAll, beforeAll } from "vitest";
 import type { RerankRequest } from "../../../../src/index.js";
-import { goodJson } from "../../../support/answers.js";
+import { goodJson } from "../../../support/responses.js";
 
-/** What the server is to answer. */
-export interface Answer {
+/** The response that the server is to send. */
+export interface EchoResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** In base64. */
   readonly body: string;
 }
 
-/** A rerank request that tells the echo server what to answer. */
-export function asking(answer: Answer): RerankRequest {
-  return { query: JSON.stringify(answer), documents: ["answer as the query says"] };
+/** A rerank request that tells the echo server which response to send. */
+export function asking(response: EchoResponse): RerankRequest {
+  return { query: JSON.stringify(response), documents: ["respond as the query says"] };
 }
 
-/** What an answer's JSON holds otherwise; an upload's `filename` and `type` are those busboy read. */
+/** What a response's JSON holds otherwise; an upload's `filename` and `type` are those busboy read. */
 export interface Echo {
   readonly headers: Readonly<Record<string, string>>;
   readonly filename?: string;
   readonly type?: string;
 }
 
-/** A real server that answers with what it received: the request line as a header, the rest as JSON. */
+/** A real server that responds with what it received: the request line as a header, the rest as JSON. */
 export class EchoServer {
   /** Requests received whole. */
   requests = 0;
@@ -65,7 +65,7 @@ export class EchoServer {
     if (body === "") return void response.destroy();
     const { query } = JSON.parse(body) as { query?: string };
     this.requests += 1;
-    if (query?.startsWith("{")) answer(response, JSON.parse(query) as Answer);
+    if (query?.startsWith("{")) respond(response, JSON.parse(query) as EchoResponse);
     else response.end(JSON.stringify({ ...goodJson, headers }));
   }
 }
@@ -79,7 +79,7 @@ function headersOf({ rawHeaders }: IncomingMessage): Readonly<Record<string, str
   return headers;
 }
 
-function answer(response: ServerResponse, { status, headers, body }: Answer): void {
+function respond(response: ServerResponse, { status, headers, body }: EchoResponse): void {
   response.writeHead(status, headers).end(Buffer.from(body, "base64"));
 }
 

@@ -39,7 +39,7 @@ export function hides(error: StatusError, secret: string): void {
   for (const form of written) assert.ok(!shown.includes(form), "The error shows the secret.");
 }
 
-/** The bytes of a text, for an answer of the echo server. */
+/** The bytes of a text, for a response of the echo server. */
 export function base64(text: string): string {
   return Buffer.from(text).toString("base64");
 }

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll } from "vitest";
-import { goodText } from "../../../support/answers.js";
+import { goodText } from "../../../support/responses.js";
 
-/** How the service ends an answer it has begun. */
+/** How the service ends a response it has begun. */
 export type Ending = "whole" | "cut" | "reset" | "stalled";
 
 /** What the service does with one request. */
@@ -13,7 +13,7 @@ export interface Behaviour {
   readonly early: boolean;
   /** Whether it does the work first. */
   readonly works: boolean;
-  /** Whether an interim answer (102) comes first. */
+  /** Whether an interim response (102) comes first. */
   readonly interim: boolean;
   readonly outcome:
     | { readonly network: "reset" | "close" | "silence" }

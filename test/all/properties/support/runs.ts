@@ -53,7 +53,7 @@ export function plainClient(baseUrl: string, options: ClientOptions = {}): Clien
   return createClient({ baseUrl, apiKey: canaryKey, accountId: "acme", maxRetries: 0, ...options });
 }
 
-/** The body of a `fetch` function's answer, without the cost of a real stream. */
+/** The body of a `fetch` function's response, without the cost of a real stream. */
 export function inOneRead(text: string): object {
   const value = new TextEncoder().encode(text);
   return {

@@ -19,15 +19,15 @@ export const reset: Script = (_request, response) => {
   return undefined;
 };
 
-/** Never answers. */
+/** Never responds. */
 export const silence: Script = () => undefined;
 
-/** Answers the first request with the first of these, and all from the last one on with that. */
-export function inTurn(...answers: readonly [Reply | Script, ...(Reply | Script)[]]): Script {
+/** Responds to the first request with the first of these, and all from the last one on with that. */
+export function inTurn(...responses: readonly [Reply | Script, ...(Reply | Script)[]]): Script {
   let next = 0;
   return (request, response) => {
-    const answer = answers[Math.min(next++, answers.length - 1)] ?? answers[0];
-    return typeof answer === "function" ? answer(request, response) : answer;
+    const chosen = responses[Math.min(next++, responses.length - 1)] ?? responses[0];
+    return typeof chosen === "function" ? chosen(request, response) : chosen;
   };
 }
 

@@ -1,10 +1,10 @@
-// What the server answers with: the shapes of the contract.
+// What the server responds with: the shapes of the contract.
 import { gzipSync } from "node:zlib";
 import { large, medium, small } from "./bodies.js";
 
 const { model } = small;
 
-export function rerankAnswer({ documents, top_n = documents.length, return_documents = true }) {
+export function rerankResponse({ documents, top_n = documents.length, return_documents = true }) {
   const data = documents.slice(0, top_n).map((document, index) => ({
     index,
     relevance_score: 1 / (index + 1),
@@ -14,7 +14,7 @@ export function rerankAnswer({ documents, top_n = documents.length, return_docum
   return Buffer.from(JSON.stringify({ object: "list", model, data, usage }));
 }
 
-export const smallRerankAnswer = rerankAnswer(small);
+export const smallRerankResponse = rerankResponse(small);
 
 // Made when it is asked for first.
 const once = (make) => {
@@ -26,10 +26,10 @@ const once = (make) => {
 };
 
 /** The responses to a rerank that `rerankWith` chooses, whatever the request is. */
-export const answers = {
+export const responses = {
   gzip: once(() => ({
     headers: { "content-encoding": "gzip" },
-    bytes: gzipSync(rerankAnswer({ ...medium, top_n: undefined })),
+    bytes: gzipSync(rerankResponse({ ...medium, top_n: undefined })),
   })),
   notFound: once(() => ({
     status: 404,
@@ -41,11 +41,11 @@ export const answers = {
     bytes: Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'),
   })),
   // 9,500 documents of 1 kB, and what stands around each.
-  tenMegabytes: once(() => ({ bytes: rerankAnswer(large(9500)) })),
-  short: once(() => ({ bytes: smallRerankAnswer })),
+  tenMegabytes: once(() => ({ bytes: rerankResponse(large(9500)) })),
+  short: once(() => ({ bytes: smallRerankResponse })),
 };
 
-export function uploadAnswer(bytes) {
+export function uploadResponse(bytes) {
   return Buffer.from(
     JSON.stringify({
       id: "file-7d1f9a",

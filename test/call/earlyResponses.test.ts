@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { UploadFile } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { answer, useCountingServer } from "../support/countingServer.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
 import { isPending, until } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
@@ -14,7 +14,7 @@ import { withHint } from "../support/withHint.js";
 const server = useCountingServer();
 const clock = useTestClock();
 expectNothingUnhandled();
-// More than what the network's buffers hold: the answer comes while most of it has not been sent.
+// More than what the network's buffers hold: the response comes while most of it has not been sent.
 const size = 32 * 1024 * 1024;
 let file: string;
 let remove: () => Promise<void>;
@@ -87,7 +87,7 @@ test.each(followed)(
     const client = connect(server.url, options);
     const upload = { name: "train.jsonl", timeoutMs: 5_000 };
     const running = failureOf(() => client.datasets.upload("reviews", source(), upload));
-    // As long as an answered upload may stand still, and once more where some of it was taken meanwhile; a fetch function
+    // As long as an upload may stand still after its response, and once more where some of it was taken meanwhile; a fetch function
     // does not tell what was sent.
     if (name === "node:http") while (await isPending(running)) if (clock.isAwaited(1_000)) clock.pass(1_000);
     const error = await running;
@@ -130,7 +130,7 @@ test.each(sources)(
         response.end();
         let bytes = 0;
         for await (const { length } of request) {
-          // By then the client has the answer, and waits.
+          // By then the client has the response, and waits.
           if ((bytes % step) + length > step && bytes > step) clock.pass(1_500);
           bytes += length;
         }
@@ -150,14 +150,14 @@ describe.each(transports)("over $name", ({ options, name }) => {
     [401, "UNAUTHENTICATED"],
   ])("a large upload that is refused with %i", (httpStatus, code) => {
     describe.each(manners)("%s", (_how, listener) => {
-      test.each(sources)("of %s rejects with that answer: it never ran", async (_what, source) => {
+      test.each(sources)("of %s rejects with that response: it never ran", async (_what, source) => {
         server.listen(listener(httpStatus));
         const upload = { name: "train.jsonl" };
         const client = connect(server.url, options);
         const error = await failureOf(() => client.datasets.upload("reviews", source(), upload));
         expect(error).toMatchObject({ code, httpStatus, executed: "no", codeSource: "status" });
         expect(error.message).toBe(withHint(`[${code}] Not this file.`, error));
-        server.listen(answer);
+        server.listen(respond);
         await client.datasets.upload("reviews", new Uint8Array(9), upload);
         await client.deployments.scale("prod", 1);
         if (name === "node:http") expect(server.used).toEqual([1, 2, 2]);

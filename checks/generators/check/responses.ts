@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { generators, root } from "./folders.js";
 
-/** An error answer of the conformance data. */
+/** An error response of the conformance data. */
 export interface ErrorRow {
   readonly name: string;
   readonly status: number;
@@ -12,8 +12,8 @@ export interface ErrorRow {
   readonly bodyBase64?: string;
 }
 
-/** What the mock answers besides the first example of each operation. */
-export interface Answers {
+/** What the mock sends besides the first example of each operation. */
+export interface KnownResponses {
   /** The jobs that every caller reads, by the id it asks for. */
   readonly jobs: Readonly<Record<string, unknown>>;
   /** The errors whose status every caller hands on: that of deployment `error-N` is row N. */
@@ -35,14 +35,14 @@ interface Media {
 
 type Examples = Readonly<Record<string, { readonly value: unknown }>>;
 
-/** The example jobs of a document, the two of this folder, and the error answers of the conformance data. */
-export async function readAnswers(document: string): Promise<Answers> {
+/** The example jobs of a document, the two of this folder, and the error responses of the conformance data. */
+export async function readResponses(document: string): Promise<KnownResponses> {
   const contract: Contract = parse(await readFile(document, "utf8"));
-  const answers = Object.values(contract.paths).map(
+  const responses = Object.values(contract.paths).map(
     ({ post }) => post?.responses["200"].content["application/json"],
   );
   const { examples = {} } =
-    answers.find((each) => each?.schema.$ref.endsWith("/ReinforcementFineTuningJob")) ?? {};
+    responses.find((each) => each?.schema.$ref.endsWith("/ReinforcementFineTuningJob")) ?? {};
   const jobs = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
   const { rows } = await readJson<{ rows: ErrorRow[] }>(join(root, "contract/conformance/errors.json"));
   return {

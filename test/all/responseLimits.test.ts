@@ -30,7 +30,7 @@ function replyOf(bytes: number, how: string, reply: (text: Buffer) => Reply): Re
   return known;
 }
 
-// Large answers take their time: of rerank's one way of sending is enough.
+// Large responses take their time: of rerank's one way of sending is enough.
 const limits = operationCalls.map((operation) =>
   operation.operation === "rerankDocuments"
     ? { ...operation, limit: 64 * mebibyte, ways: sendings.slice(-1) }
@@ -60,14 +60,14 @@ describe.each(transports)("over $name", ({ options }) => {
     });
   });
 
-  test("a whole answer of 1 MiB is not cut at the end of a character", async () => {
+  test("a whole response of 1 MiB is not cut at the end of a character", async () => {
     const id = "東".repeat(300_000);
     server.reply({ json: { id } });
     const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
     expect((job as { id?: string }).id).toBe(id);
   });
 
-  test("an answer without end is left at the limit, and its connection is closed", async () => {
+  test("a response without end is left at the limit, and its connection is closed", async () => {
     const closed = new Promise<void>((resolve) => {
       server.reply((_request, response) => {
         const more = (): void => {

@@ -1,7 +1,7 @@
 // Sends the responses of conformance rows, also in forms that HTTP allows but few servers use, and produces faults.
 import type { ServerResponse } from "node:http";
 import * as zlib from "node:zlib";
-import type { CellAnswer } from "../cells.js";
+import type { CellResponse } from "../cells.js";
 import type { Coding } from "../data.js";
 
 const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } = zlib;
@@ -27,17 +27,17 @@ const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>>
 const cookie = "conformance=1; Path=/";
 
 /** Sends a response. */
-export function sendAnswer(
+export function sendResponse(
   response: ServerResponse,
-  answer: CellAnswer,
+  cellResponse: CellResponse,
   { key, codings, ended }: Sending,
 ): void {
-  const { status, body, gzip, coding, chunked, after } = answer;
+  const { status, body, gzip, coding, chunked, after } = cellResponse;
   const filled = (text: string): string => text.replaceAll("{apiKey}", key);
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
   const encode = coding !== undefined && codings.includes(coding) ? encoders[coding] : undefined;
   const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
-  const named = Object.entries(answer.headers).map(
+  const named = Object.entries(cellResponse.headers).map(
     ([name, value]) => [name, typeof value === "string" ? filled(value) : [...value]] as const,
   );
   const coded = gzip ? [["Content-ENCODING", "gzip"]] : encode ? [["content-encoding", coding]] : [];

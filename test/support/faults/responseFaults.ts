@@ -1,7 +1,7 @@
 import type { ErrorRow } from "../../../src/conformance/data.js";
-import { goodText } from "../answers.js";
 import { type DecisionRow, decisionRows, errorRows } from "../decisionRows.js";
-import { answer, drip, endless, good, head, send, sendAndClose, sendAndReset } from "./acts.js";
+import { goodText } from "../responses.js";
+import { drip, endless, good, head, respond, send, sendAndClose, sendAndReset } from "./acts.js";
 import type { Fault } from "./fault.js";
 import { type Act, serve } from "./faultServer.js";
 import { like, type Outcomes, outcomesOf, succeeds } from "./outcomes.js";
@@ -15,42 +15,46 @@ function fault(name: string, request: Act, outcomes: Outcomes): Fault {
   return { name, start: () => serve({ request }), outcomes };
 }
 
-function answered(name: string, bytes: Uint8Array, outcomes: Outcomes): Fault {
+function responded(name: string, bytes: Uint8Array, outcomes: Outcomes): Fault {
   return fault(name, send(bytes), outcomes);
 }
 
-/** Whole answers that are not what the contract promises. */
-export const answerFaults: readonly Fault[] = [
-  answered("204", Buffer.from(head(204)), like("not-json-204")),
-  answered("205", answer(205, ""), like("not-json-204")),
-  answered("206", answer(206, '{"object":'), like("not-json-204")),
-  answered("304", Buffer.from(head(304)), like("status-304")),
-  answered("a status of nobody", answer("799 Odd", "{}"), like("status-507")),
+/** Whole responses that are not what the contract promises. */
+export const responseFaults: readonly Fault[] = [
+  responded("204", Buffer.from(head(204)), like("not-json-204")),
+  responded("205", respond(205, ""), like("not-json-204")),
+  responded("206", respond(206, '{"object":'), like("not-json-204")),
+  responded("304", Buffer.from(head(304)), like("status-304")),
+  responded("a status of nobody", respond("799 Odd", "{}"), like("status-507")),
   ...redirects.map((status) =>
     fault(
       `${status} to another origin`,
-      (socket, moment) => send(answer(status, "", { location: moment.elsewhere }))(socket, moment),
+      (socket, moment) => send(respond(status, "", { location: moment.elsewhere }))(socket, moment),
       like(`status-${status}`),
     ),
   ),
-  answered("a web page", answer(200, page, html), like("html")),
-  answered("a web page that claims to be JSON", answer(200, page), like("html")),
-  answered("nothing", answer(200, ""), like("not-json-empty")),
-  answered("null", answer(200, "null"), like("not-json-null")),
-  answered("a list", answer(200, "[{}]"), like("not-json-list")),
-  answered("a number", answer(200, "42"), notJson),
-  answered("text", answer(200, "OK", { "content-type": "text/plain" }), notJson),
-  answered("two JSON texts", answer(200, "{}{}"), notJson),
-  answered("UTF-16", answer(200, Buffer.from("{}", "utf16le")), notJson),
-  answered("bytes that are no UTF-8", answer(200, Buffer.from([0xff, 0xfe, 0x80])), notJson),
-  answered(
+  responded("a web page", respond(200, page, html), like("html")),
+  responded("a web page that claims to be JSON", respond(200, page), like("html")),
+  responded("nothing", respond(200, ""), like("not-json-empty")),
+  responded("null", respond(200, "null"), like("not-json-null")),
+  responded("a list", respond(200, "[{}]"), like("not-json-list")),
+  responded("a number", respond(200, "42"), notJson),
+  responded("text", respond(200, "OK", { "content-type": "text/plain" }), notJson),
+  responded("two JSON texts", respond(200, "{}{}"), notJson),
+  responded("UTF-16", respond(200, Buffer.from("{}", "utf16le")), notJson),
+  responded("bytes that are no UTF-8", respond(200, Buffer.from([0xff, 0xfe, 0x80])), notJson),
+  responded(
     "a string with bytes that are no UTF-8",
-    answer(200, Buffer.from('{"id":"\xff","data":[{"index":0,"relevance_score":1}]}', "latin1")),
+    respond(200, Buffer.from('{"id":"\xff","data":[{"index":0,"relevance_score":1}]}', "latin1")),
     succeeds,
   ),
-  answered("JSON behind a byte order mark", answer(200, `\uFEFF${goodText}`), succeeds),
-  answered("JSON that claims to be text", answer(200, goodText, { "content-type": "text/plain" }), succeeds),
-  answered(
+  responded("JSON behind a byte order mark", respond(200, `\uFEFF${goodText}`), succeeds),
+  responded(
+    "JSON that claims to be text",
+    respond(200, goodText, { "content-type": "text/plain" }),
+    succeeds,
+  ),
+  responded(
     "JSON of no type",
     Buffer.from(`${head(200, { "content-length": goodText.length })}${goodText}`),
     succeeds,
@@ -64,7 +68,7 @@ function headFault(name: string, request: Act, outcomes: Outcomes, more: Partial
   return { name, start: () => serve({ request }), outcomes, ...more };
 }
 
-// No answer can be made of it: as good as a close before headers.
+// No response can be made of it: as good as a close before headers.
 function unreadable(name: string, act: Act, more: Partial<Fault> = {}): Fault {
   return headFault(name, act, like("close-before-headers"), more);
 }
@@ -73,7 +77,7 @@ function stalled(name: string, act: Act, more: Partial<Fault> = {}): Fault {
   return headFault(name, act, like("deadline"), { client: short, ...more });
 }
 
-/** Answers whose head never comes, or is none. */
+/** Responses whose head never comes, or is none. */
 export const headFaults: readonly Fault[] = [
   stalled("stalls in the status line", send("HTTP/1.1 2")),
   stalled("stalls in the headers", send(statusLine, "content-type: appl")),
@@ -102,21 +106,21 @@ export const headFaults: readonly Fault[] = [
   unreadable("a length below zero", send(statusLine, "content-length: -2\r\n\r\n{}")),
   unreadable(
     "a length and chunks",
-    send(answer(200, "2\r\n{}\r\n0\r\n\r\n", { "content-length": 2, "transfer-encoding": "chunked" })),
+    send(respond(200, "2\r\n{}\r\n0\r\n\r\n", { "content-length": 2, "transfer-encoding": "chunked" })),
   ),
   headFault(
     "101: another protocol",
     send(head("101 Switching Protocols", { upgrade: "x", connection: "upgrade" })),
     like("status-101"),
-    // Node's fetch hides the answer.
+    // Node's fetch hides the response.
     { overFetch: { outcomes: like("close-before-headers") } },
   ),
-  headFault("100, then a good answer", send(head("100 Continue"), good), succeeds, {
+  headFault("100, then a good response", send(head("100 Continue"), good), succeeds, {
     // Node's fetch takes none that it has not asked for.
     overFetch: { outcomes: like("close-before-headers") },
   }),
-  headFault("102, then a good answer", send(head("102 Processing"), good), succeeds),
-  headFault("103, then a good answer", send(head("103 Early Hints", { link: "<x>" }), good), succeeds),
+  headFault("102, then a good response", send(head("102 Processing"), good), succeeds),
+  headFault("103, then a good response", send(head("103 Early Hints", { link: "<x>" }), good), succeeds),
   headFault("HTTP/1.0 without a length", sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${goodText}`), succeeds),
 ];
 
@@ -125,13 +129,13 @@ export const errorBodyFaults: readonly Fault[] = errorRows
   .filter(({ name }) => !name.endsWith("whose body names nothing"))
   .map((row) => ({
     name: `${row.status}: ${row.name}`,
-    start: () => serve({ request: send(answerOf(row)) }),
+    start: () => serve({ request: send(responseOf(row)) }),
     outcomes: outcomesOf(eventOf(row)),
   }));
 
-function answerOf({ status, headers, body = "", bodyBase64 }: ErrorRow): Buffer {
+function responseOf({ status, headers, body = "", bodyBase64 }: ErrorRow): Buffer {
   const bytes = bodyBase64 === undefined ? body : Buffer.from(bodyBase64, "base64");
-  return answer(status, bytes, headers);
+  return respond(status, bytes, headers);
 }
 
 function eventOf({ name, status, code, codeSource }: ErrorRow): DecisionRow {

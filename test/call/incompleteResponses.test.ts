@@ -15,8 +15,8 @@ import {
 
 const server = useRecordingServer();
 
-// Answers that are JSON objects, and lack what the operation is for.
-describe("an answer that lacks something", () => {
+// Responses that are JSON objects, and lack what the operation is for.
+describe("a response that lacks something", () => {
   useNoBackoff();
 
   const documents = ["Paris.", "Rome."];
@@ -78,7 +78,7 @@ describe("an answer that lacks something", () => {
       ["an id that is null", { id: null, bytes: 1, filename: "a" }],
       ["an id that is a number", { id: 7, bytes: 1, filename: "a" }],
     ])(
-      "an upload answered with %s is INTERNAL, is not sent again, and may be stored",
+      "an upload whose response has %s is INTERNAL, is not sent again, and may be stored",
       async (_what, json) => {
         server.reply({ json });
         const error = await failureOf(() => upload(client(2)));
@@ -105,7 +105,7 @@ describe("an answer that lacks something", () => {
     });
 
     describe.each(rankings)("%s", (_name, rank) => {
-      test.each(unusable)("answered with %s is INTERNAL, and it ran", async (_what, reply, message) => {
+      test.each(unusable)("whose response has %s is INTERNAL, and it ran", async (_what, reply, message) => {
         server.reply(reply);
         const error = await failureOf(() => rank(client()));
         expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
@@ -147,7 +147,7 @@ describe("an answer that lacks something", () => {
       expect(await client().deployments.scale("prod", 1)).toBeUndefined();
     });
 
-    test("what Object.prototype has is no field of an answer", async () => {
+    test("what Object.prototype has is no field of a response", async () => {
       server.reply({ json: {} });
       for (const [name, value] of [
         ["id", "file-1"],
@@ -160,7 +160,7 @@ describe("an answer that lacks something", () => {
       }
     });
 
-    test("rerank takes a shorter answer, with top_n and without", async () => {
+    test("rerank takes a shorter response, with top_n and without", async () => {
       const json = { data: [{ index: 1, relevance_score: 2 }] };
       server.reply({ json });
       expect(await client().rerank({ ...body, top_n: 1 })).toEqual(json);
@@ -183,14 +183,14 @@ describe("an answer that lacks something", () => {
     expect(server.requests.filter(lost)).toHaveLength(2);
   });
 
-  interface Answered {
+  interface SentRerank {
     readonly documents: readonly string[];
   }
 
   // Ranks only so many of the documents that were sent.
   function rankFirst(most: number): void {
     server.reply(({ body: sent }) => {
-      const { documents: all } = JSON.parse(`${sent}`) as Answered;
+      const { documents: all } = JSON.parse(`${sent}`) as SentRerank;
       const data = all.slice(0, most).map((_, index) => ({ index, relevance_score: index }));
       return { json: { data, model: "m" }, headers: { "x-request-id": "req-1" } };
     });
@@ -199,7 +199,7 @@ describe("an answer that lacks something", () => {
   const items = ["a", "b", "c", "d"];
   const text = (item: string): string => item;
 
-  describe("rerank.items sends no top_n: an answer that ranks fewer documents than were sent", () => {
+  describe("rerank.items sends no top_n: a response that ranks fewer documents than were sent", () => {
     const failed = async (options: object): Promise<RerankItemsError<string>> =>
       (await failureOf(() =>
         connect(server.url, { maxRetries: 2 }).rerank.items("q", items, { text, ...options }),
@@ -220,7 +220,7 @@ describe("an answer that lacks something", () => {
 
     test("keeps in partial what other batches have ranked, from which a later call goes on", async () => {
       server.reply(({ body: sent }) => {
-        const { documents: all } = JSON.parse(`${sent}`) as Answered;
+        const { documents: all } = JSON.parse(`${sent}`) as SentRerank;
         const ranked = all.includes("c") ? all.slice(1) : all;
         return { json: { data: ranked.map((_, index) => ({ index, relevance_score: index })), model: "m" } };
       });
@@ -241,10 +241,10 @@ describe("an answer that lacks something", () => {
   });
 });
 
-describe("an answer that is broken", () => {
+describe("a response that is broken", () => {
   const page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
 
-  const answers: readonly (readonly [what: string, reply: Reply, executed: string])[] = [
+  const responses: readonly (readonly [what: string, reply: Reply, executed: string])[] = [
     ["a web page", { text: page, headers: { "content-type": "text/html" } }, "unknown"],
     ["a web page that claims to be JSON", { text: `\n ${page}` }, "unknown"],
     ["nothing", { text: "" }, "yes"],
@@ -259,7 +259,7 @@ describe("an answer that is broken", () => {
     ["a string", { text: '"ok"' }, "yes"],
   ];
 
-  /** Answers that begin with status 200 and are never completed. */
+  /** Responses that begin with status 200 and are never completed. */
   const cut: readonly (readonly [what: string, script: Script])[] = [
     [
       "shorter than its content-length",
@@ -286,7 +286,7 @@ describe("an answer that is broken", () => {
 
   describe.each(transports)("over $name", ({ options }) => {
     describe.each(operationCalls)("$operation", ({ operation, call }) => {
-      test.each(answers)("answered 2xx with %s is INTERNAL", async (_what, reply, executed) => {
+      test.each(responses)("a 2xx response with %s is INTERNAL", async (_what, reply, executed) => {
         server.reply(reply);
         const error = await failureOf(() => call(connect(server.url, options)));
         expect(error).toMatchObject({
@@ -306,13 +306,13 @@ describe("an answer that is broken", () => {
       expect(error.hint).toContain("baseUrl");
     });
 
-    test.each(cut)("a 2xx answer %s is INTERNAL, and it ran", async (_what, script) => {
+    test.each(cut)("a 2xx response %s is INTERNAL, and it ran", async (_what, script) => {
       server.reply(script);
       const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
       expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, inferred: true });
     });
 
-    test("an error answer that is cut off still counts with its status", async () => {
+    test("an error response that is cut off still counts with its status", async () => {
       server.reply((_request, response) => {
         response.writeHead(404, { "content-length": "100" });
         response.write("No such", () => response.destroy());
@@ -328,7 +328,7 @@ describe("an answer that is broken", () => {
         "compressed to almost nothing",
         (text: string): Reply => ({ text: gzipSync(text), headers: { "content-encoding": "gzip" } }),
       ],
-    ])("an answer beyond 1 MiB, %s, is RESOURCE_EXHAUSTED, and it ran", async (_what, reply) => {
+    ])("a response beyond 1 MiB, %s, is RESOURCE_EXHAUSTED, and it ran", async (_what, reply) => {
       server.reply(reply(JSON.stringify({ name: "x".repeat(1024 * 1024) })));
       const error = await failureOf(() =>
         connect(server.url, options).reinforcementFineTuningJobs.resume("j"),
@@ -336,7 +336,7 @@ describe("an answer that is broken", () => {
       expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes", codeSource: "client" });
     });
 
-    test("a rerank answer may carry its documents back", async () => {
+    test("a rerank response may carry its documents back", async () => {
       const document = "x".repeat(3 * 1024 * 1024);
       server.reply({ json: { data: [{ index: 0, relevance_score: 1, document }] } });
       const { data } = await connect(server.url, options).rerank({ query: "q", documents: [document] });

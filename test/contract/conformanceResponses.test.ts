@@ -1,7 +1,7 @@
-// A client that follows the contract's own advice refuses a good answer that does not fit its request.
+// A client that follows the contract's own advice refuses a good response that does not fit its request.
 import { describe, expect, test } from "vitest";
 import type { OperationId, RerankRequest, RerankResponse } from "../../src/index.js";
-import { answerExamples, contract, operationNamed } from "../support/contract.js";
+import { contract, operationNamed, responseExamples } from "../support/contract.js";
 import { conformanceFile } from "../support/decisionRows.js";
 
 interface Exchange {
@@ -18,13 +18,13 @@ const { operations } = conformanceFile("operations.json") as {
   operations: Readonly<Record<OperationId, Exchange>>;
 };
 
-/** What a mock of the contract answers, and what the contract's first example of a request asks for. */
+/** What a mock of the contract sends, and what the contract's first example of a request asks for. */
 function examplesOf(operation: OperationId): Pick<Exchange, "answer">[] {
-  return answerExamples(operation).map(([, answer]) => ({ answer: answer as Exchange["answer"] }));
+  return responseExamples(operation).map(([, response]) => ({ answer: response as Exchange["answer"] }));
 }
 
-function expectFits({ query, documents, top_n = documents.length }: RerankRequest, answer: unknown): void {
-  const { data, model } = answer as RerankResponse;
+function expectFits({ query, documents, top_n = documents.length }: RerankRequest, response: unknown): void {
+  const { data, model } = response as RerankResponse;
   expect(query).not.toBe("");
   expect(new Set(data.map(({ index }) => index)).size).toBe(data.length);
   expect(data).toHaveLength(Math.min(top_n, documents.length));
@@ -34,7 +34,7 @@ function expectFits({ query, documents, top_n = documents.length }: RerankReques
   expect(model).toMatch(/^accounts\//);
 }
 
-describe("the good answer of the conformance data", () => {
+describe("the good response of the conformance data", () => {
   test("to a rerank ranks documents that were sent, as many as were asked for, by the model that was named", () => {
     const { arguments: given, answer } = operations.rerankDocuments;
     expectFits(given.body, answer);
@@ -54,10 +54,10 @@ describe("the good answer of the conformance data", () => {
   });
 });
 
-test("so do the examples of the contract, which a mock answers with", () => {
+test("so do the examples of the contract, which a mock responds with", () => {
   const { examples } = operationNamed("rerankDocuments").requestBody?.content["application/json"] ?? {};
   const asked = Object.entries(examples ?? {});
-  expect(asked.map(([name]) => name)).toEqual(answerExamples("rerankDocuments").map(([name]) => name));
+  expect(asked.map(([name]) => name)).toEqual(responseExamples("rerankDocuments").map(([name]) => name));
   for (const [index, [, { value }]] of asked.entries())
     expectFits(value as RerankRequest, examplesOf("rerankDocuments")[index]?.answer);
   const parameters = contract.components as unknown as {
