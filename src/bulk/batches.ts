@@ -178,7 +178,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
 }
 
 /**
- * A request in batches, if the run sends requests in batches and this one is valid; else the request itself.
+ * Returns a request with its batches, if the run sends requests in batches and the request is valid; else the request.
  * @param whole The request as it was read from the source.
  */
 export function batchesOf<Id>(

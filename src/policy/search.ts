@@ -19,13 +19,13 @@ import { gapAfterSlow, Steps } from "./steps.js";
 
 // Nearly every service accepts this many at once, and the trial is cheap if one does not.
 const firstLimit = 4;
-// The share of 429s in fewer responses is mostly chance.
+// The fewest responses by which a round is judged: in fewer, the share of 429s is mostly chance.
 const fewestSamples = 8;
-// So many 429s among them are tested.
+// The fewest 429s in a round that are more than chance.
 const fewestRejected = 3;
-// With so few at once a lower limit shows nothing soon, and a higher one costs little.
+// Up to this limit, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
 const fewAtOnce = 4;
-// The speed is judged once this share of the limit's attempts ended: fewer have hardly queued.
+// The share of the limit's attempts that must have ended before their speed is judged: the first ones hardly queued.
 const judgedShare = 0.6;
 // Responses that take this many times the usual time waited in a queue. A larger limit must then bring a fifth of what it
 // grew by, or it only makes the queue longer.
@@ -66,9 +66,9 @@ export class LimitSearch {
   // The attempts of the tests so far, and those that ended while the limit was small.
   #tested = { rejected: 0, ended: 0 };
   #few = { rejected: 0, ended: 0 };
-  // So many 429s at a small limit are tested. The number doubles with each test that shows nothing.
+  // How many 429s at a small limit start a test. The number doubles with each test that shows nothing.
   #doubtful: number = fewestRejected;
-  // How far 429s of earlier attempts may lower the limit, and how far those of later ones.
+  // The lowest limit that each 429 of an earlier attempt may lower to while draining, and the lowest after draining.
   #fewest = 0;
   #floor = 0;
   // The smoothed time of a good response, and the median of usual rounds.
@@ -218,7 +218,7 @@ export class LimitSearch {
     const round = this.#round;
     if (round.ended >= Math.max(fewestSamples, this.limit)) {
       if (round.good.length >= fewestSamples) this.#usualMs += (round.medianMs - this.#usualMs) * roundWeight;
-      // It rises by at most a tenth: some is chance.
+      // The usual share of 429s rises by at most a tenth at a time, because some 429s are chance.
       const share = this.#usual + (round.share - this.#usual) * roundWeight;
       this.#usual = share < leastShare ? 0 : Math.min(1.1 * this.#usual, share);
       this.#round = new Round(this.limit);
@@ -296,7 +296,7 @@ export class LimitSearch {
     this.#usual = this.#tested.rejected / this.#tested.ended;
     this.#ignoreLimit = true;
     const from = Math.max(this.#base.limit, this.limit);
-    // A step of less than half shows nothing.
+    // A test at less than 1.5 times the limit shows nothing: the limit then becomes the largest one at once.
     const limit = 1.5 * from >= this.#most ? this.#most : from;
     this.#base = { limit, share: this.#usual };
     if (limit < this.#most) this.#set(Math.min(this.#most, 2 * limit), "higher");
@@ -331,7 +331,7 @@ export class LimitSearch {
   }
 }
 
-// How many of `limit` attempts were not rejected.
+// How many of `limit` attempts are accepted if this share of attempts is rejected.
 function accepted(limit: number, share: number): number {
   return Math.max(1, Math.round(limit * (1 - share)));
 }

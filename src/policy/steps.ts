@@ -18,7 +18,7 @@ export class Steps {
   left = 0;
   #size = 0;
   #part = 0;
-  // Whether the step follows 429s that no step caused: the new limit is not known, so it is larger, and ends sooner.
+  // Whether the step follows 429s that no step caused. Such steps are larger and faster: the best limit is unknown.
   #isAfterDrop = false;
   #isStep = false;
   #drops = 0;
@@ -36,7 +36,7 @@ export class Steps {
     this.#part = 0;
   }
 
-  /** The 429s have another reason than the last step. */
+  /** Records that the latest 429s have another reason than the last step. */
   dropped(): void {
     this.#isStep = false;
   }
@@ -56,7 +56,7 @@ export class Steps {
     return true;
   }
 
-  /** How long the limit rests once it is known. */
+  /** How many responses the search waits for, once the limit is known, before the limit grows again. */
   gap(limit: number, sharesService: boolean): number {
     const small = Math.max(1, Math.floor(limit * smallStep));
     const isKnown = this.#isStep || sharesService;

@@ -255,7 +255,7 @@ function print(outcomes: readonly UploadOutcome[], terminal: Terminal, why: stri
   else for (const line of linesOf(outcomes, why)) terminal.print(oneLine(line));
 }
 
-// Why files are left that were to be sent.
+// Why some files were not sent, as text for a message.
 function whyNotSent({ aborted }: AbortSignal, error: unknown): string {
   if (aborted) return ", because the command was interrupted";
   return isStatusError(error) ? `, because ${error.code} would end every other upload too` : "";

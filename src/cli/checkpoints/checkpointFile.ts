@@ -109,7 +109,7 @@ export class CheckpointFile {
     await fill(rows);
     rows.flush();
     this.#lease.check();
-    // The file stays open under its new name.
+    // Renaming a file leaves it open: further rows are written to it under its new name.
     renameSync(name, this.path);
     return this.#writing(rows);
   }

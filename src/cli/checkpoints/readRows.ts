@@ -14,11 +14,11 @@ export interface Row {
   readonly fingerprint: string;
   readonly response?: unknown;
   readonly error?: unknown;
-  /** With a response: the documents that the service rejected, which were not ranked. */
+  /** In a row with a response: the documents that the service rejected, which were not ranked. */
   readonly rejected?: unknown;
-  /** In an upload checkpoint: the upload has begun. */
+  /** In a row of an upload checkpoint: the upload has begun. */
   readonly sending?: true;
-  /** With an error: whether the request does not run again, because it is invalid or was paid for. */
+  /** In a row with an error: whether the request does not run again, because it is invalid or was paid for. */
   readonly final?: boolean;
   /** In an errors file: the number of the input line. If that line is no request, the row has no id. */
   readonly line?: number;

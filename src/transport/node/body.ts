@@ -163,12 +163,12 @@ export class DecodedResponse extends TransportResponse {
       this.#encoding = undefined;
       return;
     }
-    // Not an error response: of one that is cut short, what has arrived is read.
+    // Only 2xx bodies are decoded at once: of an error response that is cut short, the stream reads what has arrived.
     if (this.ok && encodings.length === 1 && encodings[0] === "gzip") this.#zipped = [];
     else this.#stream(encodings, exchange, first[0]);
   }
 
-  // Decodes in a stream, and begins with what was kept of a body that seemed short.
+  // Decodes the body in a stream, which begins with the bytes that were kept while the body seemed short.
   #stream(encodings: readonly string[], exchange: Exchange, first?: number): void {
     const decoder = createDecoder(encodings, first);
     this.#decoder = decoder
@@ -206,10 +206,11 @@ export class DecodedResponse extends TransportResponse {
 
 // A gzipped body of at most this many bytes is decoded at once when it is whole: a stream of zlib costs some 100 µs.
 const shortZipped = 16_384;
-// If it is longer decoded, it is decoded in a stream, and the event loop is not held up.
+// A gzipped body that decodes to more bytes is decoded in a stream, so that the event loop is not held up.
 const shortDecoded = 262_144;
 
-// Undefined if it is not a short body, or not valid: a stream then decodes it, and words the error.
+// Decodes a short gzipped body. Undefined if the decoded body is long or the gzip is not valid: a stream then decodes
+// the body, and words the error.
 function unzipped(chunks: readonly Uint8Array[], limit: number): Uint8Array | undefined {
   const { gunzipSync } = process.getBuiltinModule("node:zlib");
   const options = { maxOutputLength: Math.min(shortDecoded, limit) };
