@@ -68,7 +68,7 @@ export interface ClientSettings
 export interface CallSettings {
   readonly client: ClientSettings;
   readonly signal: AbortSignalLike | undefined;
-  /** Undefined means the operation's default deadline. */
+  /** The deadline of the call. Undefined means the operation's default deadline. */
   readonly timeoutMs: number | undefined;
   readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;

@@ -87,7 +87,7 @@ export interface RowClient {
   /** The number of calls made at the same time; `{n}` in a call's arguments and response is its number, from 1. */
   readonly parallel?: number;
   readonly newClientPerCall?: true;
-  /** So many programs, each of which is started anew, make the calls one after another. */
+  /** The number of programs that make the calls, one after another; each is started anew. */
   readonly programs?: number;
 }
 

@@ -64,7 +64,7 @@ function fromBlob(blob: BlobLike, name: string): FileSource {
     size: blob.size,
     type: blob.type,
     replayable: true,
-    // Undefined for a package's own Blob class: `new Blob([...])` takes only the bytes of the platform's Blobs.
+    // `blob` is undefined for a package's own Blob class: `new Blob([...])` takes only the bytes of the platform's Blobs.
     blob: isNative(blob) ? () => blob : undefined,
     check: async () => {},
     chunks: () => bytesOf(blob.stream() as Stream),

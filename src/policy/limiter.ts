@@ -4,7 +4,7 @@ import { backoff } from "./decisions.js";
 import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
 
-// Fewer failures in a row than this are no sign of an outage.
+// The fewest failures in a row that are taken for an outage.
 const fewestForOutage = 4;
 
 /** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */

@@ -97,7 +97,7 @@ export class LimitSearch {
     return inFlight < this.limit && inFlight + slots.length >= this.limit ? (slots[0] ?? 0) : 0;
   }
 
-  /** Records that an attempt begins beside `inFlight` others. */
+  /** Records that an attempt begins while `inFlight` others are in flight. */
   began(inFlight: number): void {
     this.#inFlight = inFlight + 1;
     this.#round.begun += 1;
@@ -232,7 +232,7 @@ export class LimitSearch {
     }
   }
 
-  // More 429s than usual: the attempts in flight show how many the service accepts.
+  // Starts to lower the limit after more 429s than usual, to the attempts that are in flight: the service accepted those.
   #drain(inFlight: number): void {
     if (this.#state === "steady" && this.limit <= fewAtOnce && this.#few.rejected >= this.#doubtful) {
       this.#test(this.#few);
@@ -289,7 +289,7 @@ export class LimitSearch {
     else this.#set(accepted(this.limit, round.share), "settling");
   }
 
-  // The 429s do not depend on the limit, which may grow in spite of them.
+  // Raises the limit after a test that showed that 429s do not depend on it.
   #raise(): void {
     this.#tested.rejected += this.#round.rejected;
     this.#tested.ended += this.#round.begun;
@@ -306,7 +306,7 @@ export class LimitSearch {
     }
   }
 
-  // A higher limit only had more attempts rejected.
+  // Goes back to a lower limit, because the higher one only had more attempts rejected.
   #fallBack(limit: number, share: number): void {
     this.#few = { rejected: 0, ended: 0 };
     this.#doubtful = Math.min(200, 2 * this.#doubtful);

@@ -199,7 +199,7 @@ export function redactor(key: string): Redact {
         .filter((span) => !isShort || isWholeValue(span, source))
         .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
     const unescaped = undoEscapes(text);
-    // Also searches the text as it is: unescaping may join the key's beginning with the characters before it.
+    // The text is searched as it is, too: unescaping may join the key's beginning with the characters before it.
     const asItIs = { text, chars: text, startOf: (index: number) => index };
     return replace(text, [
       ...find(plainForm(key), asItIs),

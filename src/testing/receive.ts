@@ -111,7 +111,7 @@ function typed(text: string, type: string): unknown {
   return isNumber ? Number(text) : text;
 }
 
-/** The refusal of a value that breaks a rule; undefined if it breaks none. */
+/** The refusal of a value that breaks a rule; undefined if the value breaks none. */
 export function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
   try {
     validate(value, rules, name);

@@ -186,7 +186,7 @@ function reportWorst(results: readonly unknown[]): void {
   throw new Reported(exit === exitCodes.usage && isSent ? exitCodes.fault : exit);
 }
 
-// One progress display for all files together.
+// Returns a function that takes the progress of each file, and shows one progress line for all files.
 function shownTogether(wanted: readonly PlannedFile[], progress: ProgressLine): Recording["show"] {
   const totalBytes = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const shown = new Map<PlannedFile, number>();

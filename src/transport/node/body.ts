@@ -266,7 +266,7 @@ function createDecoder(
   }
 }
 
-// More bytes than a socket's buffers and one chunk hold: the server may read as many before Node reports progress.
+// A number of bytes above what a socket's buffers and one chunk hold: so much may arrive before Node reports progress.
 const bufferedBytes = 4 * 1024 * 1024;
 // The shortest time in milliseconds without progress after which a form counts as stalled.
 const shortestMs = 1000;
