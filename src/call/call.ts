@@ -15,6 +15,7 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport/exchange.js";
+import { wordsOf } from "../transport/fetch.js";
 import { Deadline } from "../transport/time.js";
 import { isInstance, memberOf, notify, valueOr } from "../values.js";
 import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
@@ -188,7 +189,9 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   try {
     if (!deadline.ended) {
       const found =
-        typeof client.apiKey === "string" ? client.apiKey : await deadline.during(currentKey(client.apiKey));
+        typeof client.apiKey === "string"
+          ? client.apiKey
+          : await deadline.during(currentKey(client.apiKey, run));
       if (found instanceof Failure) return found;
       run.key = found ?? "";
       if (!run.keys.includes(run.key)) run.keys.push(run.key);
@@ -264,12 +267,16 @@ function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): 
 }
 
 /** Calls the caller's apiKey function for the next attempt; a Failure if it throws or returns an invalid key. */
-async function currentKey(apiKey: Exclude<ApiKey, string>): Promise<string | Failure> {
+async function currentKey<T>(
+  apiKey: Exclude<ApiKey, string>,
+  run: RunningCall<T>,
+): Promise<string | Failure> {
   let key: unknown;
   try {
     key = await apiKey();
   } catch (cause) {
-    return refused("UNAUTHENTICATED", "The apiKey function failed, so nothing was sent.", cause);
+    const why = redactorOf(secretsOf(run))(wordsOf(cause));
+    return refused("UNAUTHENTICATED", `The apiKey function failed: ${why}`, cause);
   }
   const problem = unseenIn(key, unseen) ?? keyProblem(key);
   if (problem === undefined) return key as string;

@@ -1,5 +1,5 @@
 // Failures of attempts that got no whole response.
-import { isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
+import { blamed, isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
 import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
@@ -9,8 +9,9 @@ import { type Exchange, isSuccess, type Phase, type TransportFailure } from "../
 import type { EndReason } from "../transport/time.js";
 import { isInstance, valueOr } from "../values.js";
 
-/** The failure of a request that got no whole response, classified by `failure`'s fields, never by its message. */
-export function networkFailure(failure: TransportFailure, secrets: readonly string[]): Failure {
+/** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
+export function networkFailure(seen: TransportFailure, secrets: readonly string[]): Failure {
+  const failure = blamed(seen);
   const { reason, status, reusedSocket } = failure;
   const phase = failure.isGuessed && isBeforeConnection(failure.cause) ? "connect" : failure.phase;
   const redact = redactorOf(secrets);

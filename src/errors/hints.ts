@@ -3,14 +3,14 @@ import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails
 
 // Codes that tell nothing about the cause (UNKNOWN, INTERNAL) have no advice.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
-  ABORTED: "Read the state, then decide: another change ran at the same time.",
+  ABORTED: "Read the state, then call again if the change is still wanted: another ran at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
   CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION: "Bring the resource into the state required, then call again.",
-  // The client's own message says what to correct.
-  INVALID_ARGUMENT: "",
+  // About an argument that the service rejected: its message may not name the argument.
+  INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
   PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
@@ -20,10 +20,16 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
 };
 
-// This client itself uses FAILED_PRECONDITION only if the source of an upload cannot be read.
-const unreadable = "Call again with a file that can be read and does not change.";
-// Advice about an argument that the service rejected: its message may not name the argument.
-const refusedValue = "Compare the request with the message and the API reference.";
+// Advice for codes that this client itself chose: the service rejected nothing.
+const adviceOfOwn: typeof adviceOfCode = {
+  // Only if the source of an upload cannot be read.
+  FAILED_PRECONDITION: "Call again with a file that can be read and does not change.",
+  // The client's own message says what to correct: an argument, or the apiKey function.
+  INVALID_ARGUMENT: "",
+  UNAUTHENTICATED: "",
+  // The response was too large: to wait would not help.
+  RESOURCE_EXHAUSTED: "Ask for less at once.",
+};
 
 // Advice for HTTP statuses that tell more than the code they map to; of one operation, or of all.
 const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
@@ -35,7 +41,7 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   411: "The size is needed first: pass size, or a path, a Blob or bytes.",
   413: "Send a smaller request.",
   "413 rerankDocuments": "Send fewer documents at once (batchSize).",
-  "413 uploadDatasetFile": "Send a smaller file; larger files use the service's upload-endpoint operation.",
+  "413 uploadDatasetFile": "Send a smaller file, or ask whoever runs the service how to upload it.",
   414: "Use a shorter id or base URL.",
   415: "Check baseUrl, and the media type of the file.",
   417: "A proxy cannot do what the request expects: leave out your own headers.",
@@ -44,7 +50,7 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   426: "The server needs another protocol: check scheme and port of baseUrl.",
   428: "The server needs a condition, such as an If-Match header.",
   431: "Send fewer or shorter headers, or a shorter key.",
-  451: "Rejected for legal reasons: ask the service's operator.",
+  451: "Rejected for legal reasons: ask whoever runs the service.",
   511: "This network wants you to sign in first.",
 };
 
@@ -85,12 +91,9 @@ export function adviceFor(
     Object.hasOwn(adviceOfStatus, each),
   );
   const ofStatus = key && adviceOfStatus[key];
-  const isLocal = code === "FAILED_PRECONDITION" && codeSource === "client";
-  const isRefused = code === "INVALID_ARGUMENT" && codeSource !== "client";
-  const ofCode = isRefused
-    ? refusedValue
-    : (adviceOfCode[code] ?? (requestId ? `Report it with the request id ${requestId}.` : ""));
-  const known = withoutSaid(isLocal ? unreadable : (ofStatus ?? ofCode), message);
+  const own = codeSource === "client" ? adviceOfOwn[code] : undefined;
+  const report = requestId ? `Report it to whoever runs the service, with the request id ${requestId}.` : "";
+  const known = withoutSaid(own ?? ofStatus ?? adviceOfCode[code] ?? report, message);
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";

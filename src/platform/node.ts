@@ -9,6 +9,7 @@ import { memberOf } from "../values.js";
 
 export { checkSeen, unseenIn } from "../options/arguments.js";
 export {
+  blamed,
   isBeforeConnection,
   keyAdvice,
   mocked,

@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
-import type { Transport, TransportOptions } from "../transport/exchange.js";
+import type { Transport, TransportFailure, TransportOptions } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
 
 /** The runtime's part of the User-Agent. */
@@ -62,6 +62,11 @@ export function wordsFor(message: string, _error: unknown): string {
 
 /** Always undefined: here only a `fetch` function can mock the network. */
 export function mocked(): undefined {}
+
+/** Returns the failure unchanged: `fetch` reports a lost network as a TypeError, like a mistake of a program. */
+export function blamed(failure: TransportFailure): TransportFailure {
+  return failure;
+}
 
 /** Always undefined: here no key comes from a file of variables, which could put quotes around it. */
 export function keyAdvice(_key: string): undefined {}

@@ -96,7 +96,8 @@ class FetchExchange extends Exchange {
   }
 }
 
-function wordsOf(error: unknown): string {
+/** An error's message, or that of its cause, which says more; never throws. */
+export function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 

@@ -280,7 +280,8 @@ describe("what the table does not say", () => {
         executedBecause: "no-answer",
       });
       expect(error.attempts).toHaveLength(1);
-      expectReason(error, "refused", /Check apiKey/);
+      expect(error.text).toContain("The apiKey function failed");
+      expectReason(error, "refused", /^Repeating this call is safe\.$/);
     });
 
     test("of two attempts that did not run, one that got a response counts", async () => {

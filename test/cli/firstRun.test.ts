@@ -90,7 +90,7 @@ describe("the first run", () => {
     await truncate(file, 150 * 1024 * 1024 + 1);
     expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
       "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
-      "Larger files use the service's separate upload-endpoint operation, which this client does not have.",
+      "Ask whoever runs the service how to upload it.",
     ]);
   });
 
@@ -206,8 +206,8 @@ describe("the mock server", () => {
   });
 
   test.each([
-    [["--fail", "rerank"], "--fail must be OPERATION:STATUS"],
-    [["--fail", "rank:503"], "--fail must be OPERATION:STATUS"],
+    [["--fail", "rerank"], "--fail rerank:FAILURE needs a status"],
+    [["--fail", "rank:503"], "--fail must be OPERATION:FAILURE"],
     [["--fail", "rerank:NOPE"], "code must be one of"],
     [["--allow-origin", "app.example.com"], "--allow-origin must be an origin such as"],
     [["--host", "256.0.0.1"], "cannot be listened on"],

@@ -87,7 +87,7 @@ describe.each(ways)("over $name", ({ options }) => {
     const error = await failureOf(() => connect(server.url, options).rerank(rerank));
     expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", httpStatus: 200, requestId: "req-3" });
     expect(error.headers).toMatchObject(shown);
-    expect(error.message).toContain("Report it with the request id req-3.");
+    expect(error.message).toContain("Report it to whoever runs the service, with the request id req-3.");
   });
 
   test("without a response there are none", async () => {

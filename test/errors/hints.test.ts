@@ -110,9 +110,17 @@ test("413 says of each operation what to send less of", async () => {
   const ranked = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
   expect(ranked.hint).toBe("Send fewer documents at once (batchSize).");
   const uploaded = await failureOf(() => client.datasets.upload("reviews", new Blob(["a"]), { name: "a" }));
-  expect(uploaded.hint).toBe(
-    "Send a smaller file; larger files use the service's upload-endpoint operation.",
+  expect(uploaded.hint).toBe("Send a smaller file, or ask whoever runs the service how to upload it.");
+});
+
+test("a response that is too large advises to ask for less, and not to wait", async () => {
+  server.reply({ text: " ".repeat(2000) });
+  const client = connect(server.url);
+  const error = await failureOf(() =>
+    client.request({ method: "GET", path: "/v1/x" }, { maxResponseBytes: 9 }),
   );
+  expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", codeSource: "client" });
+  expect(error.hint).toMatch(/^Ask for less at once\. /);
 });
 
 test("101 is somebody else's response", async () => {
@@ -180,12 +188,14 @@ test.each(["INTERNAL", "UNKNOWN"] as const)(
   "to report %s is advised with the request id, and not where there is none",
   async (code) => {
     const known = adviceFor({ code, executed: "no", requestId: "req-1" }, "");
-    expect(known).toBe("Report it with the request id req-1.");
+    expect(known).toBe("Report it to whoever runs the service, with the request id req-1.");
     expect(adviceFor({ code, executed: "no" }, "")).toBe("");
     const reply = { status: 500, json: { code, message: "Something broke." } };
     server.reply({ ...reply, headers: { "x-request-id": "req-7" } });
     const rank = () => connect(server.url).rerank({ query: "q", documents: ["d"] });
-    expect((await failureOf(rank)).message).toContain("Report it with the request id req-7. Repeating");
+    expect((await failureOf(rank)).message).toContain(
+      "Report it to whoever runs the service, with the request id req-7. Repeating",
+    );
     server.reply(reply);
     expect((await failureOf(rank)).message).not.toContain("Report");
   },

@@ -81,7 +81,26 @@ describe.each(transports)("over $name", ({ options }) => {
     const error = await failureOf(() => client.deployments.scale("prod", 1));
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no", codeSource: "client" });
     expect(error.cause).toBe(cause);
+    expect(error.message).toBe("[UNAUTHENTICATED] The apiKey function failed: the vault is closed.");
     expect(server.requests).toEqual([]);
+  });
+
+  test("the message of an apiKey function that fails does not show the key that it gave before", async () => {
+    const first = "vault-key-number-one";
+    const keys = [first];
+    const apiKey = (): string => {
+      const key = keys.shift();
+      if (key === undefined) throw new Error(`${first} has expired`);
+      return key;
+    };
+    server.reply({ status: 401, json: {} });
+    const error = await failureOf(() =>
+      connect(server.url, { ...options, apiKey, maxRetries: 1 }).deployments.scale("prod", 1),
+    );
+    expect(error.text).toMatch(/^The apiKey function failed: \S+ has expired\.$/);
+    expect(error.text).not.toContain(first);
+    expect(error.hint).toBe("");
+    expect(server.requests).toHaveLength(1);
   });
 
   test.each([...unusable, ["nothing", undefined], ["an empty string", ""]] as const)(

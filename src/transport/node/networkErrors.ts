@@ -104,6 +104,34 @@ export function mocked<T>(
   return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
 
+// Errors that a program makes and a network does not.
+const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
+
+/**
+ * The failure, with the reason `foreign` if not the network failed, but code of this process: a library, an agent, a
+ * mock. Without it, a mistake of the program would be told as an outage, and retried.
+ */
+export function blamed(failure: TransportFailure): TransportFailure {
+  const { reason, cause } = failure;
+  if (reason !== "network" || !isProgramError(failure)) return failure;
+  const message = `This program or one of its libraries failed: ${textOf(cause)}`;
+  return Object.assign(Object.create(null), failure, { message, reason: "foreign", advice: undefined });
+}
+
+// Network errors have a cause, or a code that is not Node's own. A `fetch` function may report them as a bare TypeError,
+// and MSW as a TypeError with this message.
+function isProgramError({ cause, phase, isGuessed }: TransportFailure): boolean {
+  const name = textFor(memberOf(cause, "name"));
+  return (
+    (phase === "connect" || phase === "send" || isGuessed === true) &&
+    programErrors.test(name) &&
+    !(isGuessed && name === "TypeError") &&
+    memberOf(cause, "cause") === undefined &&
+    /^(ERR_.*)?$/.test(networkCode(cause)) &&
+    memberOf(cause, "message") !== "Network error"
+  );
+}
+
 // Codes of connections that were never established, and what to do about them.
 const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   [/REFUSED/i, "Nothing listens there: check baseUrl, and that the server runs."],
