@@ -56,7 +56,7 @@ export async function writeBillOfMaterials(user: string, files: readonly string[
   mkdirSync(path.join(root, "reports"), { recursive: true });
   const file = path.join(root, "reports/sbom.cdx.json");
   writeFileSync(file, `${JSON.stringify({ ...sbom, components, dependencies }, undefined, 2)}\n`);
-  return `reports/sbom.cdx.json: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
+  return `built into dist: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
 }
 
 // The source maps name every module that was built in; the command's file has none, so it is built once more.

@@ -45,7 +45,7 @@ export async function checkTypes(user: string, all: boolean): Promise<string> {
   if (failed.length > 0) throw new Error(failed.join("\n"));
   const versions = [...new Set(cells.map(({ compiler }) => compiler.version.toFixed(1)))];
   const modules = resolutions.map(({ module, moduleResolution }) => `${module}/${moduleResolution}`);
-  return `TypeScript ${versions.join(", ")}; ${modules.join(", ")}; in both types of package, ${cells.length} cells`;
+  return `TypeScript ${versions.join(", ")}; ${modules.join(", ")}; in ESM and in CommonJS packages: ${cells.length} combinations`;
 }
 
 function everyCell(): Cell[] {
