@@ -133,7 +133,7 @@ export function addRequestOptions(command: Command): Command {
     .option("--accept <TYPE>", "The media type of the response, with METHOD PATH. Default: application/json.")
     .option(
       "--repeatable",
-      "The request is idempotent: sending it twice is harmless, so it is retried. Default with METHOD PATH: GET, HEAD, PUT and DELETE are. Default with an ID: as the OpenAPI document says.",
+      "The request is idempotent: sending it twice is harmless, so it is retried. Default with METHOD PATH: GET, HEAD, PUT and DELETE are idempotent, other methods are not. Default with an ID: as the OpenAPI document says.",
     )
     .option(
       "--max-bytes <N>",
@@ -194,7 +194,7 @@ function addFields(command: Command): Command {
     .option("--id-field <NAME>", "The field that holds the id. Default: id.")
     .option(
       "--id <line>",
-      "--id line: use the line number, counted from 1, as the id. No other value is allowed.",
+      "Use the line number, counted from 1, as the id. The only value is the word line: --id line.",
     )
     .option("--query-field <NAME>", "The field that holds the query. Default: query.")
     .option(

@@ -4,7 +4,7 @@ import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
 import { type Context, checkPort, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
-import { isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
+import { counted, isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
 
 interface ConformanceOptions {
   readonly port?: number;
@@ -41,10 +41,10 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
     onListening: (url) => {
       const rows = cells.length;
       const asks = "a client asks with GET /next and posts to POST /outcome.";
-      terminal.tell({ url, rows }, `Serves ${rows} rows on ${url}: ${asks}`);
+      terminal.tell({ url, rows }, `${counted(rows, "test case")} on ${url}: ${asks}`);
     },
     onResult: ({ id, differences }) => {
-      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`differs: ${id}`));
+      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`failed: ${id}`));
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch((error: Error) => {
@@ -66,7 +66,7 @@ function withIndent(line: string): string {
 function chosen(cells: readonly Cell[], { only, except = [] }: ConformanceOptions): readonly Cell[] {
   const has = (parts: readonly string[], { id }: Cell): boolean => parts.some((part) => id.includes(part));
   const found = cells.filter((cell) => (only === undefined || has(only, cell)) && !has(except, cell));
-  if (found.length === 0) throw new UsageError("--only matches no test case: --list prints their names.");
+  if (found.length === 0) throw new UsageError("--only matches no test case: --list prints their ids.");
   return found;
 }
 
@@ -88,7 +88,8 @@ async function write(file: string, text: string, name: string): Promise<void> {
 function conclude({ results, counts, cut }: ToldRun): void {
   if (cut !== undefined) throw new Error(cut);
   const { passed, failed, neverServed } = counts;
-  if (failed > 0) throw new Error(`${failed} of ${results.length} rows differ.`);
-  if (neverServed > 0) throw new Error(`${neverServed} of ${results.length} rows were never served.`);
-  if (passed === 0) throw new Error("Every row was skipped: nothing is certified.");
+  if (failed > 0) throw new Error(`${failed} of ${counted(results.length, "test case")} failed.`);
+  if (neverServed > 0)
+    throw new Error(`${neverServed} of ${counted(results.length, "test case")} did not run.`);
+  if (passed === 0) throw new Error("Every test case was skipped: nothing is certified.");
 }

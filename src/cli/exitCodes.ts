@@ -48,6 +48,9 @@ export function exitCodeOfError({ code, codeSource, attempts }: StatusError): nu
   return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
 }
 
+const leftOut = ": rejected by the service, or invalid lines or files were left out";
+const heldBack = "; upload --checkpoint: a file may be stored already";
+
 /** Every exit code with its meaning. @param named Formats the name of a service code */
 export function exitCodeRows(
   named: (code: string) => string,
@@ -55,13 +58,14 @@ export function exitCodeRows(
   const failures = [...new Set(Object.values(exitCodeOf))].map((exit) => {
     const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
     const isInvalid = exit === exitCodeOf.INVALID_ARGUMENT;
-    const more = isInvalid ? ": the service rejected the request, or a bulk run had invalid lines" : "";
+    const isHeld = exit === exitCodeOf.FAILED_PRECONDITION;
+    const more = isInvalid ? leftOut : isHeld ? heldBack : "";
     return [exit, names.map(([name]) => named(name)).join(", ") + more] as const;
   });
   const fault =
     "a local failure, such as a full disk or a file that changed; conformance: a test case failed";
   const usage =
-    "nothing was sent: an argument is invalid, an input file is missing, or an output file is not tunerank's";
+    "nothing was sent: an argument or file is invalid or missing, or an output file is not tunerank's";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

@@ -64,14 +64,21 @@ function asOption(option: string, use: () => void): void {
   }
 }
 
+/** What may stand after the colon, for people. */
+const failures = "a status from 200 to 599, a code such as UNAVAILABLE, reset, stall or truncate";
 const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
 
 // Parses a value of --fail, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED.
 function failureOf(text: string): [operation: TestOperation, failure: ScriptedFailure] {
   const [, operation, status, code, kind, times] = script.exec(text) ?? [];
   if (findOperation(operation) === undefined) {
+    const [given] = text.split(":");
+    if (findOperation(given) !== undefined)
+      throw new UsageError(
+        `--fail ${given}:FAILURE needs ${failures}; with xN for N requests, such as 503x2.`,
+      );
     throw new UsageError(
-      `--fail must be OPERATION:STATUS, such as rerank:503x2; a code, reset, stall or truncate may stand for the status. OPERATION is one of ${testNames.join(", ")}, or an operation's id.`,
+      `--fail must be OPERATION:FAILURE, such as rerank:503x2. OPERATION is one of ${testNames.join(", ")}, or an operation's id. FAILURE is ${failures}.`,
     );
   }
   const failure = {

@@ -100,6 +100,9 @@ function bodyRows(id: OperationId): ContractRow[] {
   );
   const needed = optional || fields.length === 0 ? "" : "Required. ";
   return [
-    ["--body JSON, --body-file FILE", `${needed}${fields.join(", ") || "{}, also when it is not given."}`],
+    [
+      "--body JSON, --body-file FILE",
+      `${needed}${fields.join(", ") || "The body is {}, also without this option."}`,
+    ],
   ];
 }

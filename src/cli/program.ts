@@ -40,7 +40,7 @@ function addRerank(program: Command): Command {
     .description(rerank.description)
     .argument(
       "[FILE]",
-      "A file with a document on each line. Without it, or with -, the standard input is read.",
+      "A file with a document on each line. Without it, or with -, the standard input is read. The columns of the output are the score, the line of the input, counted from 1, and the document.",
     )
     .option("--query <TEXT>", `${rerank.fields.query} Required without --bulk.`)
     .option(
@@ -182,7 +182,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--fail <SCRIPT>",
-      "Make the next requests fail: OPERATION:FAILURE, with xN for N requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED. OPERATION is rerank, upload, scale, resume or an operation's id. May be given more than once.",
+      "Make the next requests fail: OPERATION:FAILURE, with xN for N requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a status from 200 to 599, a code, reset, stall or truncate. May be given more than once.",
       collectValues,
     )
     .option(
@@ -205,19 +205,19 @@ function addConformance(program: Command): Command {
     )
     .option(
       "--only <TEXT>",
-      "Run only test cases with TEXT in their name. May be given more than once.",
+      "Run only test cases with TEXT in their id. May be given more than once.",
       collectValues,
     )
     .option(
       "--except <TEXT>",
-      "Skip test cases with TEXT in their name. May be given more than once.",
+      "Skip test cases with TEXT in their id. May be given more than once.",
       collectValues,
     )
     .option("--large", "Also run the test cases with a file of 150,000,000 bytes.")
-    .option("--list", "Print the names of the test cases, and run nothing.")
+    .option("--list", "Print the ids of the test cases, with a description, and run nothing.")
     .option(
       "--timeout <TIME>",
-      "How long to wait for the client before the run ends. Default: 120 seconds.",
+      "End the run if the client sends nothing for this time. Default: 120 seconds.",
       secondsOf("--timeout"),
     )
     .option(

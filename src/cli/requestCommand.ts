@@ -111,19 +111,20 @@ async function contentOf({
   const input = { name, wanted: isJson ? ("JSON" as const) : undefined };
   const body = text === undefined ? await readBody(bodyFile ?? "-", input, signal) : Buffer.from(text);
   return {
-    body: isJson ? checkedJson(body, text === undefined ? name : "--body") : body,
+    body: isJson ? checkedJson(body, text === undefined ? name : undefined) : body,
     contentType,
   };
 }
 
 // Decoding removes a byte order mark: JSON has none, and a service may reject it.
-function checkedJson(body: Buffer, name: string): Buffer {
+function checkedJson(body: Buffer, file: string | undefined): Buffer {
+  const name = file ?? "--body";
   const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
   if (text === undefined)
     throw new UsageError(`${name} is not UTF-8. If it is Latin-1: ${conversionOf("latin1", "JSON")}`);
   if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
     throw new UsageError(
-      `${name} is not JSON (${faultText(text, true)}); a file of another kind needs --content-type.`,
+      `${name} is not JSON (${faultText(text, true)})${file ? "; a file of another kind needs --content-type" : ""}.`,
     );
   return Buffer.from(text);
 }

@@ -144,7 +144,7 @@ function noDocuments(
 ): void {
   if (bad !== undefined) {
     const { line, problem, has } = bad;
-    const more = has === undefined ? "Without --field each line is a document." : `It has ${has}.`;
+    const more = has === undefined ? "Without --field each line is a document." : `Its fields: ${has}.`;
     throw new UsageError(
       `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${/[.]$/.test(problem) ? ` ${more}` : ""}`,
     );
@@ -163,7 +163,7 @@ function fromJson(text: string, line: number, field: string): DocumentLine | Ski
   if (typeof value !== "string") {
     const names = Object.keys(Object(document)).slice(0, mostNames).map(named);
     const has = names.length === 0 ? {} : { has: names.join(", ") };
-    return { line, problem: "It has no text in the field that --field names.", ...has };
+    return { line, problem: `It has no field "${named(field)}" with a string.`, ...has };
   }
   return { line, text: value, document };
 }

@@ -38,16 +38,16 @@ export interface ToldRun {
   readonly cut: string | undefined;
 }
 
-/** The report for people: each row that failed or was never served, the skipped rows by need, and the counts. */
+/** The report for people: each row that failed or did not run, the skipped rows by need, and the counts. */
 export function reportLines({ results, counts, revision }: ToldRun): readonly string[] {
   const { passed, failed, skipped, neverServed } = counts;
-  const unserved = neverServed === 0 ? "" : `, ${neverServed} never served`;
+  const unserved = neverServed === 0 ? "" : `, ${neverServed} not run`;
   const differing = results.filter(({ result }) => result === "failed");
   const left = results.filter(({ result }) => result === "never served");
   const weaker = results.filter(({ notes }) => notes.length > 0);
   return [
     ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
-    ...left.map(({ id }) => `never served: ${id}`),
+    ...left.map(({ id }) => `not run: ${id}`),
     ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
     ...(weaker.length === 0
       ? []
@@ -57,7 +57,7 @@ export function reportLines({ results, counts, revision }: ToldRun): readonly st
 }
 
 function rows(count: number): string {
-  return count === 1 ? "1 row" : `${count} rows`;
+  return count === 1 ? "1 test case" : `${count} test cases`;
 }
 
 export function reportOf({ results, counts, revision, cut }: ToldRun): object {

@@ -215,8 +215,8 @@ describe("an exit code", () => {
     const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
     for (const meaning of [
       "a local failure, such as a full disk",
-      "nothing was sent: an argument is invalid, an input file is missing, or an output file is not tunerank's",
-      "the service rejected the request, or a bulk run had invalid lines",
+      "nothing was sent: an argument or file is invalid or missing, or an output file is not tunerank's",
+      "rejected by the service, or invalid lines or files were left out",
     ]) {
       expect(help).toContain(meaning);
       expect(guide).toContain(meaning);
@@ -276,7 +276,7 @@ describe("a command line that is refused", () => {
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      "No line can be ranked with --field; nothing was sent. Line 1: It has no text in the field that --field names. It has messages.",
+      'No line can be ranked with --field; nothing was sent. Line 1: It has no field "nope" with a string. Its fields: messages.',
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],

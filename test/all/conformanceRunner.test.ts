@@ -75,7 +75,7 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   ]);
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("1 of 1 rows differ.");
+  expect(stderr).toContain("1 of 1 test case failed.");
 });
 
 test("a client that takes a refusal for a good response is told what differs", async () => {
@@ -150,7 +150,7 @@ test("a row that needs what a client lacks is counted as skipped, never as passe
   await post(url, { id: row.id, skipped: "key-function" });
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("Every row was skipped: nothing is certified.");
+  expect(stderr).toContain("Every test case was skipped: nothing is certified.");
   expect(await report()).toMatchObject({ passed: 0, skipped: 1, skippedFor: { "key-function": 1 } });
 });
 
@@ -177,7 +177,7 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
       `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
     ],
     [["--port", "70000"], "--port must be 0 to 65535."],
-    [["--only", "no-such-row"], "--only matches no test case: --list prints their names."],
+    [["--only", "no-such-row"], "--only matches no test case: --list prints their ids."],
     [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
   ];
   for (const [args, message] of wrong) {

@@ -199,7 +199,7 @@ describe("a line that cannot be read", () => {
     expect(exitCode).toBe(5);
     expect(stderr.trimEnd().split("\n")).toEqual([
       "Line 3 is left out. It is not JSON (column 34: NaN is no JSON value: write null).",
-      "Line 4 is left out. It is not JSON (column 10: a comma before } has nothing behind it).",
+      "Line 4 is left out. It is not JSON (column 10: a trailing comma before }).",
       "Line 5 is left out. It is not JSON (column 8: -Infinity is no JSON value: write null).",
     ]);
   });
@@ -210,7 +210,7 @@ describe("a line that cannot be read", () => {
     const more = "; a file of another kind needs --content-type.";
     await expectRefused(await fromFile("body", body), `--body-file "${input}" is not JSON ${why}${more}`);
     const typed = await tunerank(["request", "rerankDocuments", "--body", body], { baseUrl: server.url });
-    await expectRefused(typed, `--body is not JSON ${why}${more}`);
+    await expectRefused(typed, `--body is not JSON ${why}.`);
     await expectRefused(
       await fromFile("field", "{'text': 1}\n"),
       "No line can be ranked with --field; nothing was sent. Line 1: It is not JSON (column 2: a name in double quotes is missing). Without --field each line is a document.",

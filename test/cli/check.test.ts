@@ -26,12 +26,12 @@ async function check(bytes: string | Uint8Array, ...options: readonly string[]):
 }
 
 const refusals: readonly (readonly [what: string, bytes: string | Uint8Array, said: string])[] = [
+  ["a line that is not JSON", '{"a": 1}\n{"a": 1,}\n', "line 2, column 9: a trailing comma before }"],
   [
-    "a line that is not JSON",
-    '{"a": 1}\n{"a": 1,}\n',
-    "line 2, column 9: a comma before } has nothing behind it",
+    "a line that is cut",
+    '{"a": 1}\n{"a": "b',
+    "line 2, column 7: this string does not end: a double quote is missing",
   ],
-  ["a line that is cut", '{"a": 1}\n{"a": "b', "line 2, column 7: the text ends before this string does"],
   ["two values in a line", '{"a": 1} {"a": 2}\n', "line 1, column 10: a second value begins here"],
   [
     "Latin-1",
@@ -125,7 +125,7 @@ test.each(warnings)("check warns of %s, and --strict refuses it", async (_, byte
 test("check shows the keys, and the first of many lines", async () => {
   const rows = '{"q": 1, "a": 1}\n{"q": 2}\n';
   const { exitCode, stdout } = await check(rows + "{\n".repeat(7));
-  const reason = "column 2: the text ends before the object does";
+  const reason = "column 2: the object does not end: } is missing";
   expect([exitCode, stdout.split("\n").slice(1)]).toEqual([
     2,
     [
@@ -151,7 +151,7 @@ test("--json has the same for programs, of each file", async () => {
   const bad = await written('{"a": 1}\n{\n{"a": 1}\n', "bad.jsonl");
   const missing = path.join(folder, "missing.jsonl");
   const { exitCode, stdout, stderr } = await tunerank(["check", good, bad, missing, "--json"]);
-  const first = [{ line: 2, column: 2, reason: "the text ends before the object does" }];
+  const first = [{ line: 2, column: 2, reason: "the object does not end: } is missing" }];
   const same = [{ line: 3, column: 1, reason: "it is the same as line 1" }];
   expect([exitCode, stderr]).toEqual([2, ""]);
   expect(JSON.parse(stdout)).toEqual({

@@ -68,7 +68,7 @@ describe("lines without an id", () => {
   test.each([
     [
       ["--id", "7"],
-      "--id must be line, which numbers the lines; --id-field names the field that holds the id.",
+      '--id takes only the word "line" (--id line): then the id is the line number. --id-field names the field that holds the id.',
     ],
     [["--id", "line", "--id-field", "qid"], "--id-field has no effect on --id line."],
   ])("%j is refused", async (more, message) => {

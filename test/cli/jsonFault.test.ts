@@ -10,18 +10,18 @@ describe("the fault of a text that is no JSON", () => {
     ['{"a": [1, -Infinity]}', 1, 11, "-Infinity is no JSON value: write null"],
     ['{"a": None}', 1, 7, "None is no JSON value: write null"],
     ['{"a": True}', 1, 7, "True is no JSON value: write true"],
-    ['{"a": constructor}', 1, 7, "a text needs double quotes"],
+    ['{"a": constructor}', 1, 7, "a string needs double quotes"],
     ["{'a': 1}", 1, 2, "a name in double quotes is missing"],
-    ["['a']", 1, 2, "a text needs double quotes, not single ones"],
+    ["['a']", 1, 2, "a string needs double quotes, not single ones"],
     ["{a: 1}", 1, 2, "a name in double quotes is missing"],
-    ['{"a": 1,}', 1, 9, "a comma before } has nothing behind it"],
+    ['{"a": 1,}', 1, 9, "a trailing comma before }"],
     ["[1,]", 1, 4, "a value is missing before ]"],
     ["[1 2]", 1, 4, "a comma or ] is missing"],
-    ['{"a" 1}', 1, 6, "a colon is missing behind a name"],
+    ['{"a" 1}', 1, 6, "a colon is missing after a name"],
     ['{"a": }', 1, 7, "a value is missing before }"],
     ['{"a": 1} {"b": 2}', 1, 10, "a second value begins here: each needs a line of its own"],
-    ['{"a": "b', 1, 7, "the text ends before this string does"],
-    ['{"a": [1', 1, 9, "the text ends before the array does"],
+    ['{"a": "b', 1, 7, "this string does not end: a double quote is missing"],
+    ['{"a": [1', 1, 9, "the array does not end: ] is missing"],
     ['{"a": "b\tc"}', 1, 9, "a control character in a string must be escaped"],
     ['{"a": "\\x41"}', 1, 8, "JSON has no such escape in a string"],
     ['{"a": "\\u12"}', 1, 8, "JSON has no such escape in a string"],
@@ -70,7 +70,7 @@ describe("the fault of a text that is no JSON", () => {
     expect(jsonFault(deep)).toEqual({
       line: 1,
       column: 100_001,
-      reason: "the text ends before the array does",
+      reason: "the array does not end: ] is missing",
     });
     expect(jsonFault(`${deep}1${"]".repeat(100_000)}`)).toBeUndefined();
   });

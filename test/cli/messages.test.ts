@@ -94,14 +94,18 @@ describe("a file is named as it was typed", () => {
     );
     const broken = await written("broken.jsonl", '{"a": 1}\n{\n');
     expect(await refusal(["upload", "reviews", broken])).toBe(
-      `FILE "${broken}" is invalid: line 2, column 2: the text ends before the object does. Nothing was sent; --no-check sends it as it is.`,
+      `FILE "${broken}" is invalid: line 2, column 2: the object does not end: } is missing. Nothing was sent; --no-check sends it as it is.`,
     );
   });
 });
 
 describe("a hint fits the command", () => {
   test.each([
-    ["upload", ["upload", "reviews", "README.md", "-q"], "Send a smaller file; larger files use"],
+    [
+      "upload",
+      ["upload", "reviews", "README.md", "-q"],
+      "Send a smaller file, or ask whoever runs the service how to upload it.",
+    ],
     ["rerank", ["rerank", "--query", "q", "README.md"], "Send fewer documents at once (--batch-size)."],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],
     ["request", ["request", "POST", "/v1/x", "--body", "{}"], "Send a smaller request."],
@@ -117,6 +121,9 @@ describe("a hint fits the command", () => {
       "--fail: the number after x must be at least 1, not 0.",
     );
     expect(await refusal(["mock", "--fail", "rerank:NOPE"])).toMatch(/^--fail: code must be one of /);
+    expect(await refusal(["mock", "--fail", "rerank:foo"])).toBe(
+      "--fail rerank:FAILURE needs a status from 200 to 599, a code such as UNAVAILABLE, reset, stall or truncate; with xN for N requests, such as 503x2.",
+    );
     expect(await refusal(["mock", "--allow-origin", "foo"])).toBe(
       '--allow-origin must be an origin such as "https://app.example.com".',
     );

@@ -24,13 +24,13 @@ const upload = (...args: readonly string[]): Promise<Outcome> =>
   tunerank(["upload", "reviews", ...args], { baseUrl: server.url });
 
 test.each([
-  ["train.jsonl", torn, "line 2, column 6: the text ends before the object does."],
-  ["train.NDJSON", torn, "line 2, column 6: the text ends before the object does."],
+  ["train.jsonl", torn, "line 2, column 6: the object does not end: } is missing."],
+  ["train.NDJSON", torn, "line 2, column 6: the object does not end: } is missing."],
   ["train.jsonl.gz", gzipSync(good).subarray(0, -9), "it cannot be read: the gzip data is cut short."],
   [
     "train.jsonl",
     '{"a"\n'.repeat(3),
-    "line 1, column 5: the text ends before the object does, and 2 lines more.",
+    "line 1, column 5: the object does not end: } is missing, and 2 lines more.",
   ],
   ["train.jsonl", "", "it is empty."],
   ["train.jsonl", "<!doctype html>\n", "it is a web page (HTML), not JSON lines in UTF-8."],
@@ -59,8 +59,9 @@ test("of several files only the one that is invalid is held back", async () => {
   await writeFile(at("b.jsonl"), torn);
   const checkpoint = ["--checkpoint", at("uploads")];
   const { exitCode, stdout } = await upload(...files, ...checkpoint, "--json");
-  expect(exitCode).toBe(2);
-  const message = "line 2, column 6: the text ends before the object does.";
+  // 2 means that nothing was sent.
+  expect(exitCode).toBe(5);
+  const message = "line 2, column 6: the object does not end: } is missing.";
   expect(JSON.parse(stdout)).toMatchObject({
     files: [
       { outcome: "uploaded" },

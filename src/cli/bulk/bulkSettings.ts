@@ -182,7 +182,7 @@ function idFieldOf({ id, idField }: BulkOptions): string | undefined {
   if (id === undefined) return idField ?? "id";
   if (id !== "line")
     throw new UsageError(
-      "--id must be line, which numbers the lines; --id-field names the field that holds the id.",
+      '--id takes only the word "line" (--id line): then the id is the line number. --id-field names the field that holds the id.',
     );
   refuseOptions({ idField }, ["idField"], "has no effect on --id line.");
   return undefined;

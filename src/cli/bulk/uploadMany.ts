@@ -139,7 +139,9 @@ async function uploadAll(
 /** Sets the exit code if files were not sent: invalid ones, or files that may be stored already. @throws Reported */
 function reportHeldBack(outcomes: readonly UploadOutcome[]): void {
   const isThere = (held: UploadOutcome["outcome"]) => outcomes.some(({ outcome }) => outcome === held);
-  if (isThere("invalid")) throw new Reported(exitCodes.usage);
+  // As for a bulk run with invalid lines: the code for usage means that nothing was sent.
+  if (isThere("invalid"))
+    throw new Reported(isThere("uploaded") ? exitCodeOf.INVALID_ARGUMENT : exitCodes.usage);
   if (isThere("unknown")) throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
 
@@ -279,7 +281,7 @@ function linesOf(outcomes: readonly UploadOutcome[], why = ""): readonly string[
       "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
       "uploaded before": `Uploaded before: ${line}`,
       failed: `Failed: ${file}: ${message}`,
-      unknown: `Unknown: ${file} may be stored, and was not sent again. Check the dataset, then leave it out or add --resend-unknown.`,
+      unknown: `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
       invalid: `Invalid: ${file} was not sent: ${message} --no-check sends it as it is.`,
       "not sent": `Not sent: ${file}${why}.`,
     };

@@ -87,7 +87,7 @@ class Scanner {
     if (this.#expected === "the end") return;
     const inside = this.#open.at(-1);
     if (inside === undefined) this.#fail("there is nothing");
-    this.#fail(`the text ends before the ${inside === "{" ? "object" : "array"} does`);
+    this.#fail(`the ${inside === "{" ? "object does not end: }" : "array does not end: ]"} is missing`);
   }
 
   #step(next: string): void {
@@ -101,7 +101,7 @@ class Scanner {
   }
 
   #colon(next: string): void {
-    if (next !== ":") this.#fail("a colon is missing behind a name");
+    if (next !== ":") this.#fail("a colon is missing after a name");
     this.#take("a value");
   }
 
@@ -114,7 +114,7 @@ class Scanner {
 
   #name(next: string): void {
     if (next === "}") {
-      if (this.#expected === "a name") this.#fail("a comma before } has nothing behind it");
+      if (this.#expected === "a name") this.#fail("a trailing comma before }");
       this.#close();
     } else if (next === '"') {
       const start = this.#at;
@@ -141,7 +141,7 @@ class Scanner {
     if (name) this.#literal(name, start);
     else if (!number.test(this.#match(numberLike))) {
       if (this.#at > start) this.#fail("a number is not written as JSON has it", start);
-      if (next === "'") this.#fail("a text needs double quotes, not single ones");
+      if (next === "'") this.#fail("a string needs double quotes, not single ones");
       this.#fail("this character begins no JSON value");
     }
     this.#ended();
@@ -152,14 +152,14 @@ class Scanner {
     if (this.#scanning.takesNaN && pythonNumber.test(name)) return;
     const bare = name.replace(/^[-+]/, "");
     if (Object.hasOwn(strangers, bare)) this.#fail(`${name} is no JSON value: ${strangers[bare]}`, start);
-    this.#fail("a text needs double quotes", start);
+    this.#fail("a string needs double quotes", start);
   }
 
   #string(): void {
     const start = this.#at;
     for (this.#at += 1; ; this.#at += 1) {
       const next = this.#text[this.#at];
-      if (next === undefined) this.#fail("the text ends before this string does", start);
+      if (next === undefined) this.#fail("this string does not end: a double quote is missing", start);
       if (next === '"') break;
       if (next < " ") this.#fail("a control character in a string must be escaped");
       if (next === "\\") this.#escape();
