@@ -163,7 +163,7 @@ function fromJson(text: string, line: number, field: string): DocumentLine | Ski
   if (typeof value !== "string") {
     const names = Object.keys(Object(document)).slice(0, mostNames).map(named);
     const has = names.length === 0 ? {} : { has: names.join(", ") };
-    return { line, problem: `It has no field "${named(field)}" with a string.`, ...has };
+    return { line, problem: "It has no string in the field that --field names.", ...has };
   }
   return { line, text: value, document };
 }

@@ -276,7 +276,7 @@ describe("a command line that is refused", () => {
     ],
     [
       ["rerank", "--query", "q", "--field", "nope", "examples/train.jsonl"],
-      'No line can be ranked with --field; nothing was sent. Line 1: It has no field "nope" with a string. Its fields: messages.',
+      "No line can be ranked with --field; nothing was sent. Line 1: It has no string in the field that --field names. Its fields: messages.",
     ],
     [
       ["scale", "prod", "1", "--api-key-file", "nowhere"],

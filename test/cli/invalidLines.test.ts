@@ -111,7 +111,7 @@ describe("one policy for a line that cannot be used", () => {
     expect(stdout.trim().split("\n")).toHaveLength(2);
     expect(toldIn(stderr)).toEqual([
       expect.stringMatching(/^Line 3 is left out. It is not JSON \(column 8: .*\)\.$/),
-      'Line 4 is left out. It has no field "text" with a string.',
+      "Line 4 is left out. It has no string in the field that --field names.",
       expect.stringMatching(/^Line 5 is left out. It is not UTF-8 \(column 1\)\. If it is Latin-1: iconv /),
       "3 lines were left out.",
     ]);
@@ -127,7 +127,7 @@ describe("one policy for a line that cannot be used", () => {
     expect(told).toHaveLength(52);
     expect(told[1]).toEqual({
       line: 4,
-      error: { code: "INVALID_ARGUMENT", message: 'It has no field "text" with a string.' },
+      error: { code: "INVALID_ARGUMENT", message: "It has no string in the field that --field names." },
     });
     expect(told.slice(50)).toEqual([
       { note: "More of these are not shown." },
