@@ -225,8 +225,13 @@ export function tokensOf(response: RerankResponse): unknown {
 // The limiters that search for a limit, by the transport that clients share; then by the limit's maximum and
 // `maxPauseMs`, because only runs with the same values of both may share a limiter.
 const shared = new WeakMap<object, Map<string, Limiter>>();
+// The search of each client's last run. Not shared with clients made from it: their address or key may be another.
+const searches = new WeakMap<object, LimitSearch>();
 
-/** The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number. */
+/**
+ * The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number; a later
+ * run starts from what the last one found.
+ */
 export function limiterOf<Id>(
   client: object,
   { concurrency, maxPauseMs, sharesService }: RunSettings<Id>,
@@ -237,9 +242,13 @@ export function limiterOf<Id>(
   const name = `${concurrency.max}/${maxPauseMs}`;
   let limiter = limiters.get(name);
   if (limiter === undefined || limiter.isSpent) {
-    limiter = new Limiter(new LimitSearch(concurrency.max));
+    limiter = new Limiter(new LimitSearch(concurrency.max, searches.get(client)));
     shared.set(transport, limiters.set(name, limiter));
   }
-  if (limiter.search) limiter.search.sharesService ||= sharesService;
+  const { search } = limiter;
+  if (search) {
+    search.sharesService ||= sharesService;
+    searches.set(client, search);
+  }
   return limiter;
 }

@@ -133,7 +133,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    * The concurrency limit, the maximum number of requests in flight: at least 1, and never more than the client's
    * `maxConnections` (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the
    * service rate limits (429), responses come no faster, or the limit is 256; `{ max }` replaces that 256. Concurrent
-   * runs of one client share the limit that they find; a fixed number applies to each run separately.
+   * runs of one client share the limit that they find, and a later run starts at half of it; a fixed number applies to
+   * each run separately.
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;

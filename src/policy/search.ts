@@ -75,13 +75,35 @@ export class LimitSearch {
   #responseMs = 0;
   #usualMs = 0;
   #inFlight = 0;
+  // What an earlier run found, until this run's limit is as high or the service shows another one.
+  #found = 0;
   // A slot is room for one attempt within the limit. The times at which paused slots become free, in order.
   readonly #pausedSlots: number[] = [];
 
-  /** @param most The limit never exceeds it */
-  constructor(most: number) {
+  /**
+   * @param most The limit never exceeds it
+   * @param earlier The search of an earlier run with the same service, whose result is the start
+   */
+  constructor(most: number, earlier?: LimitSearch) {
     this.#most = most;
     this.limit = Math.min(firstLimit, most);
+    if (earlier) this.#startFrom(earlier);
+  }
+
+  // Starts at half of what the earlier run found, as the service may accept less by now.
+  #startFrom(earlier: LimitSearch): void {
+    const found = Math.min(this.#most, earlier.#accepted);
+    if (found <= firstLimit) return;
+    this.#found = found;
+    this.#steps.isStart = earlier.#steps.isStart;
+    this.limit = Math.max(firstLimit, Math.ceil(found / 2));
+    this.#round = new Round(this.limit);
+  }
+
+  // The limit that the service is known to accept.
+  get #accepted(): number {
+    const isTrial = this.#state === "growing" ? !this.#steps.isStart : /^(lower|higher)$/.test(this.#state);
+    return Math.max(this.#found, isTrial ? this.#base.limit : this.limit);
   }
 
   /** The limit never exceeds `most` from now on. */
@@ -193,6 +215,13 @@ export class LimitSearch {
     this.#round = new Round(limit);
   }
 
+  // The service accepts half of what an earlier run found. After a round at all of it comes a small step.
+  #growToFound(): void {
+    this.limit = this.#found;
+    this.#steps.resume(this.limit);
+    this.#rest(this.limit);
+  }
+
   // Judges whether a larger limit made responses slow.
   #judgeSpeed(isFull: boolean): void {
     const round = this.#round;
@@ -212,6 +241,7 @@ export class LimitSearch {
     if (this.limit >= this.#most) this.#rest(gapAfterSlow);
     else if (!isFull) this.#round = new Round(round.limit);
     else if (this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
+    else if (this.#found > 0) this.#growToFound();
   }
 
   #goOn(isFull: boolean): void {
@@ -323,6 +353,7 @@ export class LimitSearch {
   }
 
   #set(limit: number, state: State): void {
+    this.#found = 0;
     this.limit = limit;
     this.#state = state;
     this.epoch += 1;

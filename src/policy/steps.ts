@@ -21,6 +21,8 @@ export class Steps {
   // Whether the step follows 429s that no step caused. Such steps are larger and faster: the best limit is unknown.
   #isAfterDrop = false;
   #isStep = false;
+  // Whether the limit is that of an earlier run, and no 429 came since.
+  #isResumed = false;
   #drops = 0;
   #nextGap: number = gapAfterSlow;
 
@@ -34,6 +36,16 @@ export class Steps {
     this.#isAfterDrop = !this.#isStep;
     this.#isStep = true;
     this.#part = 0;
+  }
+
+  /**
+   * The limit is what an earlier run found. The next step is small: if the service accepts it, it accepts more than it
+   * did, and the limit doubles again.
+   */
+  resume(limit: number): void {
+    this.#isStep = true;
+    this.#isResumed = true;
+    this.#size = Math.max(1, Math.floor(limit * smallStep));
   }
 
   /** Records that the latest 429s have another reason than the last step. */
@@ -53,6 +65,7 @@ export class Steps {
   isWhole(from: number, limit: number): boolean {
     if (limit < from + Math.min(from, this.#size)) return false;
     this.#size = Math.min(2 * this.#size, Math.max(1, limit * largeStep));
+    this.isStart = this.#isResumed;
     return true;
   }
 
@@ -61,6 +74,7 @@ export class Steps {
     const small = Math.max(1, Math.floor(limit * smallStep));
     const isKnown = this.#isStep || sharesService;
     this.isStart = false;
+    this.#isResumed = false;
     this.#drops += 1;
     this.#size = isKnown ? small : Math.max(1, limit >> Math.min(3, this.#drops));
     if (isKnown) return Math.min(longestGap, gapForEach * small * (sharesService ? 2 : 1));

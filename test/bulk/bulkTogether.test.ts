@@ -134,6 +134,30 @@ describe("runs that go on together", () => {
     await Promise.all(running);
   });
 
+  test("a run begins with half of what the last run of its client found, and a run of another client with four", async () => {
+    const held: (() => void)[] = [];
+    const hold: Parameters<typeof server.reply>[0] = (_, response) => {
+      held.push(() => response.end(JSON.stringify(good.json)));
+      return undefined;
+    };
+    const beginsWith = async (client: Client, count: number): Promise<void> => {
+      server.reply(hold);
+      const running = rank(client, requests(0, 200));
+      await until(() => held.length >= count);
+      await turns();
+      expect(held).toHaveLength(count);
+      server.reply(() => good);
+      for (const answer of held.splice(0)) answer();
+      expect(await running).toHaveLength(200);
+    };
+    const client = connect();
+    await beginsWith(client, 4);
+    // The first run's limit came to the client's 128 connections.
+    await beginsWith(client, 64);
+    await beginsWith(client.withOptions({ accountId: "other" }), 4);
+    await beginsWith(connect(), 4);
+  });
+
   test("a run that was aborted leaves its places to the others", async () => {
     server.reply((request) => (queryOf(request).startsWith("0/") ? undefined : good));
     const client = connect();

@@ -1,8 +1,8 @@
 // The search in simulated time, by the bounds of `npm run bench -- refusals --judged`: fewer seeds and services.
 import { expect, test } from "vitest";
 import type { Service } from "../../bench/refusals/services.js";
-import { ours, problemsOf } from "../../bench/refusals/simulation/judge.js";
-import { type Compared, compare, simulated } from "../../bench/refusals/simulation/measure.js";
+import { ours, problemsOf, secondProblems } from "../../bench/refusals/simulation/judge.js";
+import { type Compared, compare, compareSecond, simulated } from "../../bench/refusals/simulation/measure.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { LimitSearch } from "../../src/policy/search.js";
 
@@ -14,6 +14,24 @@ test.each(
   simulated.filter(({ name }) => sample.test(name)).map((service) => [service.name, service] as const),
 )("%s: nearly as fast as one who knows the service", (_, service) => {
   expect(problemsOf(service, compare(service, seeds, [ours]))).toEqual([]);
+});
+
+test.each(simulated.map((service) => [service.name, service] as const))(
+  "%s: a second run is no slower than one that knows nothing of the first, and has no more requests rejected",
+  (_, service) => {
+    expect(secondProblems(service, compareSecond(service, seeds))).toEqual([]);
+  },
+);
+
+test("a second run goes on after the service has changed", () => {
+  const of = (name: string): Service => simulated.find((service) => service.name === name) as Service;
+  // It needs less than 1.3 times the time to find out that the service takes more by now.
+  const more = compareSecond(of("10 at once"), seeds, of("200 at once"));
+  expect(more.time).toBeLessThan(1.3);
+  const less = compareSecond(of("200 at once"), seeds, of("10 at once"));
+  expect(less.time).toBeLessThan(1.05);
+  // Half of what the first run found is rejected but for ten.
+  expect(less.requests).toBeLessThan(1.07);
 });
 
 test("a scheme that takes each 429 for too much would be found", () => {

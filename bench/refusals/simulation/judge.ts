@@ -1,6 +1,6 @@
 // What the search has to hold in the simulation, over all seeds.
 import type { Service } from "../services.js";
-import type { Compared } from "./measure.js";
+import type { Compared, Second } from "./measure.js";
 
 /** The bounds of one service, for the 95th percentile. */
 export interface Bounds {
@@ -60,5 +60,17 @@ function problems(compared: readonly Compared[], bounds: Bounds): readonly strin
     overFixed > bounds.overFixed &&
       `${overFixed} times the time of a fixed 16 with the same seed (aim: ${bounds.overFixed})`,
     lost > 0 && `${lost} rows lost`,
+  ].filter((text) => text !== false);
+}
+
+/**
+ * What does not hold of a second run, compared with one that knows nothing of the first. Where the service changes, how
+ * many requests are rejected is also chance.
+ */
+export function secondProblems({ isChanging }: Service, { time, requests, lost }: Second): readonly string[] {
+  return [
+    time > 1.05 && `a second run takes ${time} times as long as one that knows nothing`,
+    requests > (isChanging ? 1.03 : 1) && `a second run sends ${requests} times the requests`,
+    lost > 0 && `${lost} rows lost by a second run`,
   ].filter((text) => text !== false);
 }

@@ -1,8 +1,10 @@
 // What each scheme needs with each service, compared with the oracle: medians and 95th percentiles over seeds.
+import { Limiter } from "../../../src/policy/limiter.js";
+import { LimitSearch } from "../../../src/policy/search.js";
 import { changingServices } from "../changingServices.js";
 import { type Service, services } from "../services.js";
-import { oracleOf, schemes } from "./schemes.js";
-import { type Figures, simulate } from "./simulate.js";
+import { most, oracleOf, schemes } from "./schemes.js";
+import { type Figures, simulate, simulateSecond } from "./simulate.js";
 
 /** One scheme with one service. */
 export interface Compared {
@@ -51,6 +53,39 @@ export function compare(
   return ["oracle", ...names].map((scheme) =>
     summary(service.name, scheme, scheme === "fixed 16" ? fixed : runsOf(scheme), { oracle, fixed }),
   );
+}
+
+/** A second run of a client, compared with one that knows nothing of the first. */
+export interface Second {
+  /** The median of its time over that of the other. */
+  readonly time: number;
+  /** The 95th percentiles, one over the other. */
+  readonly timeP95: number;
+  /** Its mean requests over those of the other. */
+  readonly requests: number;
+  /** The most rows that a run lost. */
+  readonly lost: number;
+}
+
+/** Compares the second runs of a client. @param next The service of the second run, if it is another one by then */
+export function compareSecond(service: Service, seeds: number, next: Service = service): Second {
+  const runsOf = (knows: boolean): readonly Figures[] =>
+    Array.from({ length: seeds }, (_, seed) => {
+      let search: LimitSearch | undefined;
+      const limiterOf = (): Limiter => {
+        search = new LimitSearch(most, knows ? search : undefined);
+        return new Limiter(search);
+      };
+      return simulateSecond(service, limiterOf, firstSeed + seed, next);
+    });
+  const [known, fresh] = [runsOf(true), runsOf(false)];
+  const over = (of: (runs: readonly Figures[]) => number): number => rounded(of(known) / of(fresh));
+  return {
+    time: over((runs) => spread(runs.map(({ ms }) => ms)).median),
+    timeP95: over((runs) => spread(runs.map(({ ms }) => ms)).p95),
+    requests: over((runs) => runs.reduce((sum, { requests }) => sum + requests, 0)),
+    lost: Math.max(...known.map(({ lost }) => lost)),
+  };
 }
 
 function summary(

@@ -5,8 +5,8 @@ import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { type Cell, measure, plans } from "../cells.js";
 import type { Service } from "../services.js";
-import { boundsOf, missesOf, ours, problemsOf } from "./judge.js";
-import { type Compared, compare, simulated, spread } from "./measure.js";
+import { boundsOf, missesOf, ours, problemsOf, secondProblems } from "./judge.js";
+import { type Compared, compare, compareSecond, simulated, spread } from "./measure.js";
 import { most, schemes } from "./schemes.js";
 import { simulate } from "./simulate.js";
 
@@ -69,13 +69,14 @@ export async function runJudged(seeds: number, only: readonly string[]): Promise
   let isWell = true;
   for (const service of chosen(only)) {
     const compared = compare(service, seeds);
-    const failed = problemsOf(service, compared);
+    const second = compareSecond(service, seeds);
+    const failed = [...problemsOf(service, compared), ...secondProblems(service, second)];
     const missed = missesOf(service, compared);
     if (failed.length > 0) isWell = false;
     const verdict = failed.length > 0 ? "FAILED" : missed.length > 0 ? "missed" : "ok    ";
-    console.log(
-      `${verdict}  ${service.name}${[...new Set([...failed, ...missed])].map((text) => `; ${text}`).join("")}`,
-    );
+    const found = [...new Set([...failed, ...missed])].map((text) => `; ${text}`).join("");
+    const { time, timeP95, requests } = second;
+    console.log(`${verdict}  ${service.name}; a second run ${time}, ${timeP95}; ${requests}${found}`);
   }
   for (const name of onSockets.filter((name) => only.some((text) => name.includes(text)))) {
     const plan = plans.find(({ service, setting }) => service.name === name && setting === "rerankAll");

@@ -42,49 +42,79 @@ const state: Omit<RetryState, "retries" | "timeLeftMs" | "random"> = {
 
 /** @param limiterOf Makes the limiter of each program: a rejected key ends one, and another starts */
 export function simulate(service: Service, limiterOf: () => Limiter, seed: number, rows = 1000): Figures {
-  return new Simulation(service, limiterOf, seed, rows).run();
+  return new Simulation(service, limiterOf, seed).run(rows);
+}
+
+/**
+ * A run of many rows, and right after it another of as many. @returns the figures of the second
+ * @param next The service of the second run: the first one's as it has become, or another
+ */
+export function simulateSecond(
+  service: Service,
+  limiterOf: () => Limiter,
+  seed: number,
+  next: Service = service,
+): Figures {
+  const simulation = new Simulation(service, limiterOf, seed);
+  simulation.run(1000);
+  if (next !== service) simulation.replace(next);
+  return simulation.run(1000);
 }
 
 class Simulation {
-  readonly #service: Service;
+  #service: Service;
   readonly #limiterOf: () => Limiter;
   readonly #clock = new EventClock();
   readonly #seed: number;
   readonly #random: () => number;
-  readonly #rule: Rule;
+  #rule: Rule;
+  // When the service saw its first request.
+  #serviceFrom = 0;
   // The rows that no program has begun, or that one left behind.
-  #left: number[];
+  #left: number[] = [];
   #underWay = new Set<Call>();
   #schedule!: Schedule;
   #active = 0;
+  #rows = 0;
   #done = 0;
   #requests = 0;
   #lost = 0;
   #lastRequestMs = 0;
   #lastMs = 0;
-  readonly #rankedMs: number[] = [];
+  #rankedMs: number[] = [];
 
-  constructor(service: Service, limiterOf: () => Limiter, seed: number, rows: number) {
+  constructor(service: Service, limiterOf: () => Limiter, seed: number) {
     this.#service = service;
     this.#limiterOf = limiterOf;
     this.#seed = seed;
     this.#random = seededRandom(seed);
     this.#rule = service.open(seed);
-    this.#left = Array.from({ length: rows }, (_, row) => rows - 1 - row);
   }
 
-  run(): Figures {
-    const rows = this.#left.length;
+  /** The rows that follow are sent to another service. */
+  replace(service: Service): void {
+    this.#service = service;
+    this.#rule = service.open(this.#seed);
+    this.#serviceFrom = this.#clock.now();
+  }
+
+  /** Runs so many rows, other than those of an earlier run. */
+  run(rows: number): Figures {
+    const isFirst = this.#rows === 0;
+    const beganMs = this.#clock.now();
+    this.#rows += rows;
+    this.#left = Array.from({ length: rows }, (_, row) => this.#rows - 1 - row);
+    [this.#requests, this.#lost, this.#rankedMs] = [0, 0, []];
     this.#start();
-    while (this.#done < rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
-    const lost = this.#lost - (this.#service.poison ?? 0);
-    const [ms, lastRequestMs, requests, rankedMs] = [
-      this.#lastMs,
-      this.#lastRequestMs,
-      this.#requests,
-      this.#rankedMs,
-    ];
-    return { ms, lastRequestMs, requests, rankedMs, lost };
+    while (this.#done < this.#rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
+    this.#schedule.close();
+    return {
+      ms: this.#lastMs - beganMs,
+      lastRequestMs: this.#lastRequestMs - beganMs,
+      requests: this.#requests,
+      rankedMs: this.#rankedMs.map((ms) => ms - beganMs),
+      lost: this.#lost - (isFirst ? (this.#service.poison ?? 0) : 0),
+    };
   }
 
   #start(): void {
@@ -109,7 +139,7 @@ class Simulation {
     this.#requests += 1;
     this.#lastRequestMs = now;
     this.#active += 1;
-    const said = this.#rule({ row: call.row, at: now, ms: now, active: this.#active });
+    const said = this.#rule({ row: call.row, at: now, ms: now - this.#serviceFrom, active: this.#active });
     const no = said !== undefined && "status" in said ? said : undefined;
     const workMs = said === undefined ? this.#service.responseMs : "afterMs" in said ? said.afterMs : 0;
     this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
