@@ -19,6 +19,7 @@ import type { RunSettings } from "./options.js";
 export interface RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
+  readonly loop: LoopDelay;
   /** How many of the attempts were retries. */
   retries: number;
   /**
@@ -40,6 +41,8 @@ export class RunLane extends Lane {
    * later.
    */
   isTooMany = false;
+  /** How long the last response may have waited for the event loop, in milliseconds. */
+  busyMs = 0;
   readonly #run: RunParts;
   #isAborted = false;
   #hasBegun = false;
@@ -61,6 +64,7 @@ export class RunLane extends Lane {
 
   override responded(): void {
     this.#uncount();
+    this.busyMs = this.#run.loop.busyMs();
     super.responded();
   }
 
@@ -71,6 +75,7 @@ export class RunLane extends Lane {
 
   override decide(failure: Failure, state: RetryState): Decision {
     this.#uncount();
+    this.busyMs = this.#run.loop.busyMs();
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
@@ -100,6 +105,28 @@ export class RunLane extends Lane {
     this.#isAborted = true;
     this.#time?.end("aborted");
   }
+}
+
+/** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
+export class LoopDelay {
+  #last: { readonly idle: number; readonly active: number } = utilization();
+  #busyMs = 0;
+
+  /** Call it for each response. An idle loop takes a response at once, so none waited longer than the loop was busy. */
+  busyMs(): number {
+    const now = utilization();
+    if (now.idle > this.#last.idle) this.#busyMs = 0;
+    this.#busyMs += now.active - this.#last.active;
+    this.#last = now;
+    return now.idle > 0 ? this.#busyMs : 0;
+  }
+}
+
+function utilization(): { readonly idle: number; readonly active: number } {
+  const { performance } = globalThis as {
+    performance?: { eventLoopUtilization?(): { idle: number; active: number } };
+  };
+  return performance?.eventLoopUtilization?.() ?? { idle: 0, active: 0 };
 }
 
 export class Calls<Id> {

@@ -10,7 +10,7 @@ import { machineClock, Schedule } from "../policy/schedule.js";
 import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
-import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
+import { Calls, LoopDelay, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type Source } from "./intake.js";
 import type {
@@ -31,6 +31,7 @@ export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly signal: AbortSignal;
   readonly pace: Pace;
+  readonly loop: LoopDelay = new LoopDelay();
   retries = 0;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;

@@ -241,6 +241,8 @@ export interface AttemptTimes {
   readonly epoch: number;
   readonly began: number;
   readonly ended: number;
+  /** How long the response may have waited for this program's event loop. */
+  readonly busyMs?: number | undefined;
 }
 
 /**

@@ -4,6 +4,8 @@ export class Round {
   readonly limit: number;
   /** How long each good response took, in milliseconds. */
   readonly good: number[] = [];
+  /** How long each of them took at least: less, if the event loop was busy. */
+  readonly least: number[] = [];
   rejected = 0;
   /** How many attempts began. */
   begun = 0;
@@ -31,7 +33,12 @@ export class Round {
 
   /** The median of the last third: responses before it may not have queued yet. */
   get lateMs(): number {
-    return median(this.good.slice(-Math.ceil(this.good.length / 3)));
+    return median(lastThird(this.good));
+  }
+
+  /** As `lateMs`, without what this program may have added. */
+  get leastMs(): number {
+    return median(lastThird(this.least));
   }
 
   /**
@@ -44,6 +51,10 @@ export class Round {
     const accepted = Math.max(0, this.begun - this.rejected);
     return this.rejected * Math.log(same / full) + accepted * Math.log((1 - same) / (1 - full));
   }
+}
+
+function lastThird(values: readonly number[]): readonly number[] {
+  return values.slice(-Math.ceil(values.length / 3));
 }
 
 function median(values: readonly number[]): number {

@@ -131,13 +131,14 @@ export class LimitSearch {
   }
 
   /** Records that an attempt got a response that is no sign of overload. */
-  responded({ epoch, began, ended }: AttemptTimes): void {
+  responded({ epoch, began, ended, busyMs = 0 }: AttemptTimes): void {
     const ms = ended - began;
     this.#responseMs += (ms - this.#responseMs) * (this.#responseMs > 0 ? smoothing : 1);
     this.#countFew(0);
     const isFull = this.#inFlight + this.#pausedSlots.length > fullShare * this.limit;
     if (epoch === this.epoch) {
       this.#round.good.push(ms);
+      this.#round.least.push(Math.max(0, ms - busyMs));
       this.#judge(isFull);
     }
     if (this.#state === "growing" && isFull && this.limit < this.#most) this.#step();
@@ -231,8 +232,10 @@ export class LimitSearch {
     const ms = isFirst ? round.medianMs : round.lateMs;
     if (this.#usualMs === 0) this.#usualMs = ms;
     const more = this.limit / this.#base.limit;
-    const isSlow = ms > slowest * this.#usualMs;
-    if (isSlow && (more * this.#usualMs) / ms < 1 + leastGain * (more - 1)) {
+    // A busy event loop makes responses slow, too: only what the service itself must have added is a reason to stop.
+    const { leastMs } = round;
+    const isSlow = leastMs > slowest * this.#usualMs;
+    if (isSlow && (more * this.#usualMs) / leastMs < 1 + leastGain * (more - 1)) {
       this.limit = Math.min(this.limit, this.#base.limit);
       this.#rest(this.#steps.gapAfterSlow());
       return;
