@@ -43,8 +43,9 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
       const asks = "a client asks with GET /next and posts to POST /outcome.";
       terminal.tell({ url, rows }, `${counted(rows, "test case")} on ${url}: ${asks}`);
     },
-    onResult: ({ id, differences }) => {
-      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`failed: ${id}`));
+    onResult: ({ id, result, differences }) => {
+      const what = result === "postponed" ? "served again later" : "failed";
+      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`${what}: ${id}`));
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch((error: Error) => {

@@ -45,6 +45,23 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
   return { differences, notes: weaker ? ["executed: unknown, where a client that sees more says no"] : [] };
 }
 
+/**
+ * Whether a machine that leaves its programs too little time can have caused all of these differences: waits and times
+ * that are out of their limits; in a row that can run into a time limit, also what a client counts and reports then.
+ */
+export function dependOnTime({ client }: Cell, differences: readonly string[], took: number): boolean {
+  const { abort, timeoutMs, attemptTimeoutMs, connectTimeoutMs } = client;
+  const limits = [abort, timeoutMs, attemptTimeoutMs, connectTimeoutMs];
+  const isLimited = took >= shortestDefaultMs || limits.some((limit) => limit !== undefined);
+  return differences.every((text) => measured.test(text) || (isLimited && limited.test(text)));
+}
+
+// The shortest time limit that a client has by default, which is for connecting.
+const shortestDefaultMs = 10_000;
+const measured = /^(waits?|time|the connection of the aborted call)\b/;
+const limited =
+  /^(requests|attempts|code|executed|executedBecause|inferred|codeSource|notRetried|retryAfterMs|message): /;
+
 // Whether the client rejected the arguments before it sent anything. Rows with `orRefused` allow that, because their id
 // cannot be one segment of a path.
 function isRefusal({ code, executed }: ReportedOutcome): boolean {

@@ -45,6 +45,7 @@ export function reportLines({ results, counts, revision }: ToldRun): readonly st
   const differing = results.filter(({ result }) => result === "failed");
   const left = results.filter(({ result }) => result === "never served");
   const weaker = results.filter(({ notes }) => notes.length > 0);
+  const again = results.filter(({ result, whileBusy }) => result === "passed" && whileBusy !== undefined);
   return [
     ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
     ...left.map(({ id }) => `not run: ${id}`),
@@ -52,6 +53,9 @@ export function reportLines({ results, counts, revision }: ToldRun): readonly st
     ...(weaker.length === 0
       ? []
       : [`passed with executed unknown where the table says no: ${rows(weaker.length)}`]),
+    ...(again.length === 0
+      ? []
+      : [`passed when served again, alone, because the machine was busy: ${rows(again.length)}`]),
     `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
   ];
 }

@@ -10,8 +10,9 @@ import {
 import type { AddressInfo } from "node:net";
 import { isForeignHost, isForeignOrigin } from "../values.js";
 import type { Cell } from "./cells.js";
+import { watchMachine } from "./machine.js";
 import { BadOutcome } from "./outcome.js";
-import { createSession, type RowResult, type Session } from "./session.js";
+import { createSession, type RowResult, type Session, type Told } from "./session.js";
 
 interface RunOptions {
   readonly cells: readonly Cell[];
@@ -20,7 +21,7 @@ interface RunOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onListening: (url: string) => void;
-  readonly onResult: (result: RowResult) => void;
+  readonly onResult: (result: Told) => void;
   /** Called with a message for each invalid request of a client. */
   readonly onRefusal: (why: string) => void;
 }
@@ -31,16 +32,20 @@ interface RunResult {
   readonly cut: string | undefined;
 }
 
-// How long the server stays up after the last row: each worker of a client still asks for a next row.
+// How long the server stays up after the last request: each worker of a client still asks for a next row, and takes its
+// time for that on a busy machine.
 const lingerMs = 300;
+const busyLingerMs = 3000;
 
 /** Serves rows until the client has posted all their outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { cells, port, timeoutMs, signal, onListening, onResult, onRefusal } = options;
   const clock = createClock(timeoutMs);
-  const session = createSession(cells, clock.heard);
+  const machine = watchMachine();
+  const session = createSession(cells, machine, clock.heard);
   const heard = (): void => {
-    if (session.over) clock.endIn(lingerMs);
+    if (session.over)
+      clock.endIn(machine.busySince(performance.now() - busyLingerMs) ? busyLingerMs : lingerMs);
     else clock.heard();
   };
   const listener = { heard, ended: onResult, refused: onRefusal };
@@ -55,6 +60,7 @@ export async function run(options: RunOptions): Promise<RunResult> {
   await clock.ended;
   signal.removeEventListener("abort", abort);
   const cut = session.over ? undefined : reasonOf(session.underWay, options);
+  machine.stop();
   await session.close("no outcome was posted");
   await control.close();
   return { results: session.results, cut };
@@ -87,7 +93,7 @@ interface Listener {
   /** Called after each request of the client. */
   heard(): void;
   /** Called with the result of each finished row. */
-  ended(result: RowResult): void;
+  ended(result: Told): void;
   /** Called with a message for each invalid request of a client. */
   refused(why: string): void;
 }

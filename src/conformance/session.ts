@@ -1,7 +1,8 @@
 // The rows of one conformance run: which row is next, which are in progress, and the result of each.
 import { randomBytes } from "node:crypto";
 import type { Cell } from "./cells.js";
-import { compare } from "./compare.js";
+import { compare, dependOnTime } from "./compare.js";
+import type { MachineWatch } from "./machine.js";
 import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
 import { NotOnThisMachine } from "./serve/connectionFaults.js";
 import { callsIn } from "./serve/parallelCalls.js";
@@ -14,7 +15,12 @@ export interface RowResult {
   readonly notes: readonly string[];
   /** Why the row was skipped: what the client lacks (one of the row's `needs`), or what this machine cannot do. */
   readonly skippedFor?: string;
+  /** The differences of each time that the row was served before, while the machine was busy. */
+  readonly whileBusy?: readonly (readonly string[])[];
 }
+
+/** The result that the client is told: a postponed row is served again, alone, and has no result yet. */
+export type Told = Omit<RowResult, "result"> & { readonly result: RowResult["result"] | "postponed" };
 
 export interface Session {
   readonly results: readonly RowResult[];
@@ -25,13 +31,18 @@ export interface Session {
   /** The next row, in the form that the client receives; undefined if none is left. */
   next(): Promise<object | undefined>;
   /** Takes the posted outcome of a row. @throws BadOutcome if the outcome is invalid */
-  take(text: string): Promise<RowResult>;
+  take(text: string): Promise<Told>;
   /** Counts rows in progress as failed, for the reason `why`, and all others as never served; closes all servers. */
   close(why: string): Promise<void>;
 }
 
-interface UnderWay {
+/** A row to be served, with what it differed in each time it was served before. */
+interface Serving {
   readonly cell: Cell;
+  readonly before: readonly (readonly string[])[];
+}
+
+interface UnderWay extends Serving {
   readonly keys: readonly string[];
   readonly served: Served;
   readonly givenMs: number;
@@ -39,7 +50,10 @@ interface UnderWay {
 
 interface Rows {
   readonly cells: readonly Cell[];
-  readonly waiting: Cell[];
+  readonly machine: MachineWatch;
+  readonly waiting: Serving[];
+  /** Rows that failed by time while the machine was busy. Each is served again while no other row is. */
+  readonly postponed: Serving[];
   readonly running: Map<string, UnderWay>;
   readonly results: RowResult[];
   starting: number;
@@ -47,10 +61,12 @@ interface Rows {
 }
 
 /** Creates a session. @param onRequest Called at each request that a client makes for a row. */
-export function createSession(cells: readonly Cell[], onRequest: () => void): Session {
+export function createSession(cells: readonly Cell[], machine: MachineWatch, onRequest: () => void): Session {
   const rows: Rows = {
     cells,
-    waiting: [...cells],
+    machine,
+    waiting: cells.map((cell) => ({ cell, before: [] })),
+    postponed: [],
     running: new Map(),
     results: [],
     starting: 0,
@@ -59,7 +75,7 @@ export function createSession(cells: readonly Cell[], onRequest: () => void): Se
   return {
     results: rows.results,
     get over() {
-      return rows.waiting.length === 0 && rows.starting === 0 && rows.running.size === 0;
+      return rows.waiting.length === 0 && rows.postponed.length === 0 && isIdle(rows);
     },
     get underWay() {
       return [...rows.running.keys()];
@@ -70,9 +86,15 @@ export function createSession(cells: readonly Cell[], onRequest: () => void): Se
   };
 }
 
+function isIdle({ starting, running }: Rows): boolean {
+  return starting === 0 && running.size === 0;
+}
+
 async function next(rows: Rows, onRequest: () => void): Promise<object | undefined> {
-  const cell = rows.waiting.shift();
-  if (cell === undefined) return undefined;
+  // While rows are in progress, a worker is told that it is done: who works on the last one asks again.
+  const serving = rows.waiting.shift() ?? (isIdle(rows) ? rows.postponed.shift() : undefined);
+  if (serving === undefined) return undefined;
+  const { cell } = serving;
   const keys = keysFor(cell);
   rows.starting += 1;
   try {
@@ -81,7 +103,7 @@ async function next(rows: Rows, onRequest: () => void): Promise<object | undefin
       await served.close();
       return undefined;
     }
-    rows.running.set(cell.id, { cell, keys, served, givenMs: performance.now() });
+    rows.running.set(cell.id, { ...serving, keys, served, givenMs: performance.now() });
     return taskOf(cell, keys, served);
   } catch (error) {
     if (!(error instanceof NotOnThisMachine)) throw error;
@@ -92,25 +114,41 @@ async function next(rows: Rows, onRequest: () => void): Promise<object | undefin
   return await next(rows, onRequest);
 }
 
-async function take({ cells, running, results }: Rows, text: string): Promise<RowResult> {
+// The times that a row is served, at most. On a machine that is not busy, the first decides.
+const mostServings = 4;
+
+async function take(rows: Rows, text: string): Promise<Told> {
+  const { machine, running, results, postponed } = rows;
   const outcome = readOutcome(text);
   const row = running.get(outcome.id);
-  if (row === undefined) throw new BadOutcome(unknown(outcome.id, cells, results));
+  if (row === undefined) throw new BadOutcome(unknown(outcome.id, rows));
   const took = performance.now() - row.givenMs;
   // The row is not finished before it is known whether an aborted call left a connection or a request behind.
   const late = await row.served.leftBehind();
   const result = resultOf(row, outcome, { text, took, late });
-  if (running.delete(outcome.id)) results.push(result);
+  const { cell, before, givenMs } = row;
+  const servings = [...before, result.differences];
+  const isPostponed =
+    result.result === "failed" &&
+    servings.length < mostServings &&
+    dependOnTime(cell, result.differences, took) &&
+    machine.busySince(givenMs);
+  if (running.delete(outcome.id)) {
+    if (isPostponed) postponed.push({ cell, before: servings });
+    else results.push(result);
+  }
   await row.served.close();
-  return result;
+  return isPostponed ? { ...result, result: "postponed" } : result;
 }
 
 async function close(rows: Rows, why: string): Promise<void> {
-  const { cells, waiting, running, results } = rows;
+  const { cells, waiting, postponed, running, results } = rows;
   const left = [...running];
   rows.closed = true;
   running.clear();
   waiting.length = 0;
+  for (const { cell, before } of postponed.splice(0))
+    results.push({ id: cell.id, result: "failed", differences: before.at(-1) ?? [], notes: [] });
   for (const [id] of left) results.push({ id, result: "failed", differences: [why], notes: [] });
   const heardOf = new Set(results.map(({ id }) => id));
   for (const { id } of cells)
@@ -118,7 +156,8 @@ async function close(rows: Rows, why: string): Promise<void> {
   await Promise.all(left.map(([, { served }]) => served.close()));
 }
 
-function unknown(id: string, cells: readonly Cell[], results: readonly RowResult[]): string {
+function unknown(id: string, { cells, results, postponed }: Rows): string {
+  if (postponed.some(({ cell }) => cell.id === id)) return `${id} is served again: GET /next gives it.`;
   if (results.some((result) => result.id === id)) return `The outcome of ${id} was posted already.`;
   const known = cells.some((cell) => cell.id === id);
   return known ? `${id} was not handed out yet: GET /next does.` : `There is no row ${JSON.stringify(id)}.`;
@@ -129,7 +168,7 @@ function skipped(id: string, skippedFor: string): RowResult {
 }
 
 function resultOf(
-  { cell, keys, served }: UnderWay,
+  { cell, before, keys, served }: UnderWay,
   outcome: ReportedOutcome,
   { text, took, late }: { readonly text: string; readonly took: number; readonly late: readonly string[] },
 ): RowResult {
@@ -143,7 +182,8 @@ function resultOf(
   }
   const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
   const differences = [...found, ...late];
-  return { id, result: differences.length === 0 ? "passed" : "failed", differences, notes };
+  const result = differences.length === 0 ? "passed" : "failed";
+  return { id, result, differences, notes, ...(before.length > 0 && { whileBusy: before }) };
 }
 
 // Random API keys for one test case, one for each client, or two if the client takes its key from a function. No real
