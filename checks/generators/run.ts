@@ -23,9 +23,15 @@ const { values: options } = parseArgs({
     "require-all": { type: "boolean", default: false },
     conformance: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
+    busy: { type: "string" },
   },
 });
 
+if (options.conformance && options.busy !== undefined) {
+  const { checkBusy } = await import("./conformance/busy.js");
+  await checkBusy(Number(options.busy), options.only);
+  process.exit();
+}
 if (options.conformance) {
   const { checkConformance } = await import("./conformance/run.js");
   await checkConformance(options.all, options.only);

@@ -16,14 +16,24 @@ interface Results {
     readonly differs: Readonly<Record<string, number>>;
     readonly seconds: number;
   }[];
+  /** Runs beside busy loops. */
+  readonly busy?: readonly {
+    readonly name: string;
+    readonly date: string;
+    readonly node: string;
+    readonly processor: string;
+    readonly loops: number;
+    readonly runs: readonly { passed: number; failed: number; again: number; seconds: number }[];
+  }[];
 }
 
 /** docs/data/conformance.json as two tables: what came of each client, and what a generated one alone does not do. */
 export async function conformancePart(): Promise<Page> {
-  const { revision, clients } = await readData<Results>(
-    "conformance.json",
-    "npm run check:generators -- --conformance",
-  );
+  const {
+    revision,
+    clients,
+    busy = [],
+  } = await readData<Results>("conformance.json", "npm run check:generators -- --conformance");
   const rows = clients.map(async ({ name, language, passed, failed, skipped, skippedFor, seconds }) => [
     name,
     language,
@@ -57,7 +67,28 @@ export async function conformancePart(): Promise<Page> {
     );
   }
   parts.push(`Measured on ${datesOf(clients)} with revision ${revision} of the OpenAPI document.`);
+  if (busy.length > 0) parts.push("", ...busyLines(busy));
   return { path: "parts/conformance.md", text: parts.join("\n") };
+}
+
+// What a busy machine does to clients that follow the rules: each run is beside the loops.
+function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
+  const [{ loops, node, processor } = { loops: 0, node: "", processor: "" }] = busy;
+  const columns = ["Client", "Run", "Passed", "Failed", "Run again, alone", "Time"];
+  const rows = busy.flatMap(({ name, runs }) =>
+    runs.map(({ passed, failed, again, seconds }, index) => [
+      name,
+      ...[index + 1, passed, failed, again].map(String),
+      `${seconds} s`,
+    ]),
+  );
+  return [
+    `Beside ${loops} programs that compute without end, on [a busy machine](/guide/certify.md#on-a-busy-machine):`,
+    "",
+    table(columns, rows),
+    "",
+    `Measured on ${datesOf(busy)} with Node ${node} on ${processor}.`,
+  ];
 }
 
 const legend =

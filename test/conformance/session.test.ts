@@ -126,3 +126,11 @@ test("a run that ends before a row is served again counts it as failed, with wha
     { id: timed, result: "failed", differences: [expect.stringMatching(tooEarly)] },
   ]);
 });
+
+test("a row closes no idle connection by itself, however late the next request comes", async () => {
+  const session = await sessionOf(() => false, other);
+  const { baseUrl } = await next(session);
+  const response = await fetch(baseUrl);
+  // Node announces the time after which it closes an idle connection.
+  expect(response.headers.get("keep-alive")).toBe(null);
+});

@@ -13,13 +13,19 @@ import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";
 import { type Client, clients } from "./clients.js";
 
-const file = join(root, "docs/data/conformance.json");
+/** The results that are kept, for the docs. */
+export const file: string = join(root, "docs/data/conformance.json");
+
+/** Which of the clients and languages are asked for by parts of their names, all if there is none. */
+export function askedFor(only: readonly string[]) {
+  return ({ name, language }: { readonly name: string; readonly language: string }): boolean =>
+    only.length === 0 ||
+    only.some((part) => `${name} ${language}`.toLowerCase().includes(part.toLowerCase()));
+}
 
 /** Runs the clients and prints what came of them. @param all Every language's mutants, too; the results are written. */
 export async function checkConformance(all: boolean, only: readonly string[] = []): Promise<void> {
-  const asked = ({ name, language }: { name: string; language: string }): boolean =>
-    only.length === 0 ||
-    only.some((part) => `${name} ${language}`.toLowerCase().includes(part.toLowerCase()));
+  const asked = askedFor(only);
   if (![...clients, ...languages].some(asked))
     throw new Error(`No client or language has ${only} in its name.`);
   const results: Result[] = [];
@@ -57,6 +63,7 @@ async function write(results: readonly Result[], scores: readonly Score[]): Prom
     return [{ language, date: today(), killed, of, notMade }];
   });
   const data = {
+    ...kept,
     revision: results[0]?.revision ?? kept.clients[0]?.revision,
     clients: clients.flatMap(({ name }) =>
       [...results, ...kept.clients].filter((result) => result.name === name).slice(0, 1),
@@ -67,7 +74,7 @@ async function write(results: readonly Result[], scores: readonly Score[]): Prom
 }
 
 /** What came of a client, as the docs show it. */
-interface Result {
+export interface Result {
   readonly name: string;
   readonly date: string;
   readonly language: string;
@@ -76,6 +83,8 @@ interface Result {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** The rows that were served again, because the machine was busy. */
+  readonly again: number;
   /** The rows skipped, by what was lacking. */
   readonly skippedFor: Readonly<Record<string, number>>;
   /** The rows that differ, by what differs. */
@@ -84,11 +93,15 @@ interface Result {
 }
 
 interface Report extends Pick<Result, "revision" | "passed" | "failed" | "skipped" | "skippedFor"> {
-  readonly rows: readonly { readonly id: string; readonly differences: readonly string[] }[];
+  readonly rows: readonly {
+    readonly id: string;
+    readonly differences: readonly string[];
+    readonly whileBusy?: readonly unknown[];
+  }[];
 }
 
 /** Runs a client to the end of its rows. */
-async function certify({ name, language, generated, badge, run }: Client): Promise<Result> {
+export async function certify({ name, language, generated, badge, run }: Client): Promise<Result> {
   // A badge is of what a machine can serve: few name servers do not respond when they are to.
   const picture = badge ? ["--badge", badge, "--except", "name-server-busy"] : [];
   const options = ["conformance", "--port", "0", "--json", ...picture];
@@ -114,6 +127,7 @@ async function certify({ name, language, generated, badge, run }: Client): Promi
     passed,
     failed,
     skipped,
+    again: rows.filter(({ whileBusy }) => whileBusy !== undefined).length,
     skippedFor,
     differs: differencesIn(rows),
     seconds: Math.round((performance.now() - started) / 1000),

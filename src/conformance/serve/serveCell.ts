@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import https from "node:https";
-import type { AddressInfo, Server, Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Cell, Step } from "../cells.js";
@@ -39,6 +39,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     return log.push(...seen);
   });
   const server = createServer(network, listener, certificate);
+  // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not have.
+  server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -90,7 +92,7 @@ async function leftBehind(
   return [];
 }
 
-function createServer(network: string, listener: RequestListener, certificate?: Certificate): Server {
+function createServer(network: string, listener: RequestListener, certificate?: Certificate): http.Server {
   if (certificate && encrypted.has(network)) {
     return https.createServer(
       { ...certificate, requestCert: network === "tls-certificate-wanted" },
