@@ -40,7 +40,9 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   });
   const server = createServer(network, listener, certificate);
   // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not have.
-  server.keepAliveTimeout = 0;
+  // After a 101, though, libcurl reads on until the connection ends.
+  if (!cell.steps.some((each) => "response" in each && each.response.status === 101))
+    server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
