@@ -64,7 +64,7 @@ function asOption(option: string, use: () => void): void {
   }
 }
 
-/** What may stand after the colon, for people. */
+/** What FAILURE may be in --fail OPERATION:FAILURE, as messages name it. */
 const failures = "a status from 200 to 599, a code such as UNAVAILABLE, reset, stall or truncate";
 const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
 

@@ -64,11 +64,11 @@ export interface WaitBounds {
   readonly minGrowthMs?: number;
 }
 
-/** How far the waits of two programs may agree, each compared with the same wait of the other. */
+/** How many waits of two programs may be alike. The nth wait of one is compared with the nth wait of the other. */
 export interface WaitsAlike {
-  /** Two waits agree if they differ by at most so many milliseconds. */
+  /** Two waits are alike if they differ by at most so many milliseconds. */
   readonly withinMs: number;
-  /** How many pairs may agree by chance. */
+  /** How many pairs may be alike by chance. */
   readonly atMost: number;
 }
 

@@ -232,7 +232,7 @@ export class LimitSearch {
     const ms = isFirst ? round.medianMs : round.lateMs;
     if (this.#usualMs === 0) this.#usualMs = ms;
     const more = this.limit / this.#base.limit;
-    // A busy event loop makes responses slow, too: only what the service itself must have added is a reason to stop.
+    // A busy event loop delays responses, too. Only leastMs, the time that the service must have taken, can end the growth.
     const { leastMs } = round;
     const isSlow = leastMs > slowest * this.#usualMs;
     if (isSlow && (more * this.#usualMs) / leastMs < 1 + leastGain * (more - 1)) {

@@ -14,9 +14,10 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // Only these parts of the request are kept, not its body: an agent may hold a request that waits for a socket.
+  // These two are copied: an agent holds whoever waits for a socket, and the whole request would have its body held, too.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
+
   readonly #agent: object;
   readonly #isOwn: boolean;
   readonly #exchange: Exchange & { connected(): void };
