@@ -6,12 +6,12 @@ export const unit = "";
 
 // With all of the machine's memory the collector waits as long as it likes: how long says nothing of what is needed.
 const smallHeap = ["--max-old-space-size=64"];
-const memory = "peak memory in MB over that of an empty process, with a heap limit of 64 MB";
+const memory = "peak memory in MB, minus that of an empty process; heap limit 64 MB";
 
 export async function measure({ quick, rounds = quick ? 1 : 5, ...child }) {
   const samples = {
     "items ranked": [],
-    "CPU per item, over that of 10,000 items": [],
+    "CPU per item ÷ that of 10,000 items": [],
     [memory]: [],
     "ms of CPU": [],
   };
@@ -26,7 +26,7 @@ export async function measure({ quick, rounds = quick ? 1 : 5, ...child }) {
       // What a process costs before its first item is no item's.
       const perItem = ({ microseconds, ranked }) => (microseconds - none.microseconds) / ranked;
       samples["items ranked"].push(many.ranked);
-      samples["CPU per item, over that of 10,000 items"].push(perItem(many) / perItem(few));
+      samples["CPU per item ÷ that of 10,000 items"].push(perItem(many) / perItem(few));
       const peak = async (items) => (await run(items, smallHeap)).peakBytes;
       samples[memory].push(((await peak(100_000)) - (await peak(0))) / 1e6);
       samples["ms of CPU"].push(many.microseconds / 1000);

@@ -52,7 +52,7 @@ export async function proxiesPart(): Promise<Page> {
     "",
     '- "Ran twice": resumes and uploads that the service got more than once.',
     '- "Lost": calls that failed although a retry was safe.',
-    '- "Over budget": calls that reached no server. Squid, unlike the others, stops listening while it reads its configuration; 200 calls at once then share ten retries.',
+    '- "Over budget": calls that failed because the retry budget was used up, and reached no server. Squid, unlike the others, stops listening while it reads its configuration; 200 calls at once then share ten retries.',
     '- "Unknown": resumes and uploads whose response was lost. They must not be sent twice.',
     "",
     `Measured on ${date} with Node ${node}, ${shown.join(", ")}.`,
