@@ -41,7 +41,7 @@ export const calls = {
   ),
   bulkCpu: bulk("CPU", "cpu"),
   bulkTime: bulk("time", "time"),
-  bulkLongTime: scenario("Bulk: time per small request of 50,000, concurrency 16", "time", {
+  bulkLongTime: scenario("Bulk: time per small request in a run of 50,000, concurrency 16", "time", {
     clients: ["tunerank", "tunerankDispatcher", "nodeHttp"],
     child: "bulk",
     requests: 50_000,

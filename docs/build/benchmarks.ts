@@ -161,7 +161,7 @@ function aims(all: readonly Results[]): string {
     node,
   ]);
   const whole = table(["What", "Figure", "Measured", "Aim", "Reached", "Node"], rows);
-  return `## Aims\n\n::: details All ${rows.length} aims, for each Node\n\n${whole}\n\n:::`;
+  return `## Aims\n\n::: details All ${rows.length} aims, on all versions of Node\n\n${whole}\n\n:::`;
 }
 
 function measuredWith(all: readonly Results[]): string {

@@ -49,7 +49,7 @@ export async function mutantsPart(): Promise<Page> {
   const text = [
     table(["Language", "Mutants", "Detected", "Score", "Not possible", "Not written"], lines),
     "",
-    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " *Not possible* means that the platform of the language prevents this mistake:" : ""}`,
+    `Measured on ${datesOf(scores.map(({ language, date }) => ({ name: language, date })))}.${notMade.length > 0 ? " *Not written*: nobody has broken the client of this language in this way so far. *Not possible*: the platform, or the way in which this client is built, rules the mistake out:" : ""}`,
     "",
     ...notMade,
     "",

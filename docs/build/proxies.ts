@@ -36,7 +36,7 @@ export async function proxiesPart(): Promise<Page> {
   ]);
   const columns = [
     "Proxy",
-    "Idle for",
+    "Closes connections idle for",
     "Client",
     "Calls of",
     "Calls",
