@@ -196,7 +196,8 @@ async function runOnce(
   const written = path.join(cwd, "written");
   const file = await open(written, "w");
   const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)].slice(1).map(([, quoted, bare]) => quoted ?? bare);
-  const { NO_COLOR: _, ...env } = process.env;
+  // A person at a terminal: with CI set, no bars are drawn.
+  const { NO_COLOR: _, CI: __, ...env } = process.env;
   const child = spawn(process.execPath, ["--import", terminal, program, ...args.map(String)], {
     cwd,
     stdio: ["ignore", file.fd, file.fd],
