@@ -55,6 +55,11 @@ export function textFor(value: unknown): string {
   return valueOr(() => String(value), "It cannot be shown.");
 }
 
+/** An error's message, or that of its cause, which says more; never throws. */
+export function wordsOf(error: unknown): string {
+  return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
+}
+
 /** Like `instanceof`, but returns false where `instanceof` throws, as it does for a revoked Proxy. */
 export function isInstance<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
   return valueOr(() => value instanceof type, false);

@@ -15,9 +15,8 @@ import {
   type TransportRequest,
   type TransportResponse,
 } from "../transport/exchange.js";
-import { wordsOf } from "../transport/fetch.js";
 import { Deadline } from "../transport/time.js";
-import { isInstance, memberOf, notify, valueOr } from "../values.js";
+import { isInstance, memberOf, notify, valueOr, wordsOf } from "../values.js";
 import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
 import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";

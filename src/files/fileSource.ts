@@ -46,7 +46,7 @@ export interface ReadableStreamLike {
  * - A Blob, a File, or bytes whose buffer was not transferred.
  * - A stream of bytes: a Node Readable, a web ReadableStream, or any async iterable. It needs the option `name` and at
  *   least one byte. A stream is single use, unless it makes a new iterator each time. If it was read, ended, destroyed,
- *   cancelled or locked before, the call rejects in the same way.
+ *   cancelled or locked before, nothing is sent, and the call rejects with this code, too.
  *
  * To upload an empty file, pass the path of an empty file, or an empty Blob or Uint8Array.
  */

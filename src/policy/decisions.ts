@@ -121,7 +121,7 @@ export const backoff: Readonly<
   capMs: 8000,
   /** The longest Retry-After that a call waits for: a longer one ends the call at once. */
   longestRetryAfterMs: 60_000,
-  /** The largest random wait added to a Retry-After, as a share of it, and as a share of the time from its end to the deadline. */
+  /** The largest random wait added to a Retry-After, as a share of it, and of the time from its end to the deadline. */
   jitterShare: 0.1,
   /** The random wait after a short Retry-After is up to this; after a long one, up to {@link backoff.jitterMostMs}. */
   jitterLeastMs: 100,

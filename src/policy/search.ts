@@ -102,7 +102,8 @@ export class LimitSearch {
 
   // The limit that the service is known to accept.
   get #accepted(): number {
-    const isTrial = this.#state === "growing" ? !this.#steps.isStart : /^(lower|higher)$/.test(this.#state);
+    const state = this.#state;
+    const isTrial = state === "growing" ? !this.#steps.isStart : state === "lower" || state === "higher";
     return Math.max(this.#found, isTrial ? this.#base.limit : this.limit);
   }
 
@@ -232,7 +233,7 @@ export class LimitSearch {
     const ms = isFirst ? round.medianMs : round.lateMs;
     if (this.#usualMs === 0) this.#usualMs = ms;
     const more = this.limit / this.#base.limit;
-    // A busy event loop delays responses, too. Only leastMs, the time that the service must have taken, can end the growth.
+    // A busy event loop delays responses, too: only leastMs, the time that the service took at least, can end the growth.
     const { leastMs } = round;
     const isSlow = leastMs > slowest * this.#usualMs;
     if (isSlow && (more * this.#usualMs) / leastMs < 1 + leastGain * (more - 1)) {

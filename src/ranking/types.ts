@@ -104,8 +104,9 @@ export interface RerankItemsOptions<T>
   topN?: number | undefined;
   /**
    * The maximum number of documents in one request: at least 1. Scores from several requests may be compared only if
-   * your model scores each document by itself, which the service documents for no model. With several requests, transient failures of each are retried until its deadline, unless `maxRetries` is
-   * set. @default all items in one request
+   * your model scores each document by itself, which the service documents for no model. With several requests,
+   * transient failures of each are retried until its deadline, unless `maxRetries` is set.
+   * @default all items in one request
    */
   batchSize?: number | undefined;
   /**

@@ -219,7 +219,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
       : this.heard + (this.response ? 1 + this.response.arrived : 0);
   }
 
-  /** Ends the request: `result` rejects at once. */
+  /** Ends the request: `whole` rejects at once. */
   abort(reason: TransportFailure["reason"]): void {
     // The message is only the reason, because the code that calls `abort` writes the message of the call's error.
     this.failed(reason, { reason });

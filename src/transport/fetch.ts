@@ -1,6 +1,6 @@
 import type { FetchForm, Multipart } from "../files/multipart.js";
 import type { FetchLike, FetchResponse } from "../options/types.js";
-import { memberOf, textFor } from "../values.js";
+import { memberOf, wordsOf } from "../values.js";
 import {
   Exchange,
   isForm,
@@ -94,11 +94,6 @@ class FetchExchange extends Exchange {
   protected stop(): void {
     this.#controller.abort();
   }
-}
-
-/** An error's message, or that of its cause, which says more; never throws. */
-export function wordsOf(error: unknown): string {
-  return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
 /** A response's headers; undefined if the value is not a response. */

@@ -1,16 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { ErrorRow as ConformanceRow } from "../../../src/conformance/data.js";
 import { generators, root } from "./folders.js";
 
 /** An error response of the conformance data. */
-export interface ErrorRow {
-  readonly name: string;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly bodyBase64?: string;
-}
+export type ErrorRow = Pick<ConformanceRow, "name" | "status" | "headers" | "body" | "bodyBase64">;
 
 /** What the mock sends besides the first example of each operation. */
 export interface KnownResponses {

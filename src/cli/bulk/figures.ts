@@ -78,9 +78,7 @@ export function leftOf(counts: Counts): { readonly facts: object; readonly line:
   const others =
     badLines === 0
       ? ""
-      : badLines === 1
-        ? "; 1 line is not a valid request and is left out"
-        : `; ${counted(badLines, "line")} are not valid requests and are left out`;
+      : `; ${counted(badLines, "line")} without a valid request ${badLines === 1 ? "is" : "are"} left out`;
   return {
     facts: { bulk: { requests: all, before, wrongBefore, paidBefore, left, wrong, badLines } },
     line: `${counted(all, "request")} in the input: ${grouped(before)} done before, ${grouped(left)} to do${invalid}${others}.`,
