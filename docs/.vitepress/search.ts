@@ -50,8 +50,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates",
   "guide/retries#deadlines":
     "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline",
-  "guide/retries#cancel-a-request":
-    "abort abortcontroller abortsignal signal cancel the user left the page visitor closes the tab",
+  "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
   "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm throttling",
   "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
   "guide/testing#scripted-failures": "timeout stall",
