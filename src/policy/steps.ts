@@ -1,6 +1,9 @@
-// Responses before the limit grows again: for each slot of the first step, which may be rejected; after 429s that no step
-// caused; after the first 429s of a run; after steps that only made responses slow, twice as many each time.
+// Responses before the limit grows again: for each slot of the first step, which may be rejected, more each time that
+// no larger limit was found; after 429s that no step caused; after the first 429s of a run; after steps that only made
+// responses slow, twice as many each time.
 const gapForEach = 30;
+const moreForEach = 3;
+const mostForEach = 60;
 const longestGap = 640;
 const gapAfterDrop = 48;
 const gapAtFirst = 16;
@@ -24,6 +27,9 @@ export class Steps {
   // Whether the limit is that of an earlier run, and no 429 came since.
   #isResumed = false;
   #drops = 0;
+  // How often in a row the limit settled no higher than the time before, and where it settled last.
+  #vain = 0;
+  #settled = 0;
   #nextGap: number = gapAfterSlow;
 
   /** Counts a response. @returns whether a step is due */
@@ -77,7 +83,10 @@ export class Steps {
     this.#isResumed = false;
     this.#drops += 1;
     this.#size = isKnown ? small : Math.max(1, limit >> Math.min(3, this.#drops));
-    if (isKnown) return Math.min(longestGap, gapForEach * small * (sharesService ? 2 : 1));
+    this.#vain = isKnown && limit <= this.#settled ? this.#vain + 1 : 0;
+    this.#settled = limit;
+    const each = Math.min(mostForEach, gapForEach + moreForEach * this.#vain);
+    if (isKnown) return Math.min(longestGap, each * small * (sharesService ? 2 : 1));
     return this.#drops === 1 ? Math.min(gapAtFirst, 4 * limit) : gapAfterDrop;
   }
 

@@ -194,6 +194,12 @@ describe("a run that finds its limit", () => {
     expect(found.refused / found.received).toBeLessThanOrEqual(0.02);
   });
 
+  test("is refused ever more seldom while the limit stays the same: once in a hundred requests at most", async () => {
+    const short = await run(2000, hardLimit(10));
+    const long = await run(4000, hardLimit(10));
+    expect((long.refused - short.refused) / 2000).toBeLessThanOrEqual(0.01);
+  });
+
   test("reaches 85 % of what a service takes that allows 200, after ten rounds", async () => {
     const found = await run(20_000, hardLimit(200));
     expect(speed(found, 10 * responseMs)).toBeGreaterThanOrEqual((0.85 * 200) / responseMs);
