@@ -10,6 +10,8 @@ export class Delivery<T> {
   readonly #results: Map<number, T> = new Map();
   // Made with an element, which the constructor takes out: V8 keeps an array that was made empty for numbers.
   readonly #receivers: Receiver<T>[] = [{ resolve() {}, reject() {} }];
+  // Made before the first result: otherwise V8 compiles for results alone, and again when a run ends.
+  readonly #end: IteratorReturnResult<undefined> = { done: true, value: undefined };
   #added = 0;
   #next = 0;
   #isOver: boolean;
@@ -68,7 +70,7 @@ export class Delivery<T> {
       const receiver = this.#receivers.shift();
       const failed = this.#failed;
       if (value !== undefined) receiver?.resolve({ done: false, value });
-      else if (failed === undefined) receiver?.resolve({ done: true, value: undefined });
+      else if (failed === undefined) receiver?.resolve(this.#end);
       else {
         // Only one `next` rejects with the failure; each later one resolves to `done`.
         this.#failed = undefined;
