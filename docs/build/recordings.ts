@@ -111,7 +111,10 @@ const sessions = {
     fail: ["upload:503"],
     commands: ["tunerank upload reviews train.jsonl", "echo $?"],
   },
-  scale: { fail: [], commands: ["tunerank scale support-search 0", "tunerank scale support-search all"] },
+  scale: {
+    fail: [],
+    commands: ["tunerank scale support-search 0 --yes", "tunerank scale support-search all"],
+  },
 };
 
 // The program sees a terminal, without there being one.

@@ -62,7 +62,10 @@ export function addServiceOptions(command: Command): Command {
       numberOf("--max-retries"),
     )
     .option("--allow-insecure-http", "Allow plain http to another machine.")
-    .option("--proxy <URL>", "Use this proxy. Default: the variables https_proxy, all_proxy and no_proxy.")
+    .option(
+      "--proxy <URL>",
+      "Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.",
+    )
     .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.")
     .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
     .option(
@@ -172,7 +175,7 @@ function addFiles(command: Command): Command {
     )
     .option(
       "--resend-paid",
-      "Repeat requests that ran, and so were paid for, but whose response could not be used.",
+      "Send requests again that ran, and so were paid for, but whose response could not be used.",
     )
     .option(
       "--dedupe",

@@ -48,7 +48,7 @@ export function exitCodeOfError({ code, codeSource, attempts }: StatusError): nu
   return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
 }
 
-const leftOut = ": rejected by the service, or invalid lines or files were left out";
+const skipped = ": rejected by the service, or invalid lines or files were skipped";
 const heldBack = "; upload --checkpoint: a file may be stored already";
 
 /** Every exit code with its meaning. @param named Formats the name of a service code */
@@ -59,7 +59,7 @@ export function exitCodeRows(
     const names = Object.entries(exitCodeOf).filter(([, each]) => each === exit);
     const isInvalid = exit === exitCodeOf.INVALID_ARGUMENT;
     const isHeld = exit === exitCodeOf.FAILED_PRECONDITION;
-    const more = isInvalid ? leftOut : isHeld ? heldBack : "";
+    const more = isInvalid ? skipped : isHeld ? heldBack : "";
     return [exit, names.map(([name]) => named(name)).join(", ") + more] as const;
   });
   const fault =

@@ -40,7 +40,7 @@ function addRerank(program: Command): Command {
     .description(rerank.description)
     .argument(
       "[FILE]",
-      "A file with a document on each line. Without it, or with -, the standard input is read. The columns of the output are the score, the line of the input, counted from 1, and the document.",
+      "A file with a document on each line. Without it, or with -, the standard input is read. In a pipe, the columns are the score, the number of the line in the input (from 1), and the document.",
     )
     .option("--query <TEXT>", `${rerank.fields.query} Required without --bulk.`)
     .option(
@@ -96,9 +96,9 @@ function addUpload(program: Command): Command {
     .option("--name <NAME>", "The file's name to send. Required for the standard input.")
     .option(
       "--no-check",
-      "Send files without a check. Without it, a file named .jsonl or .ndjson (also with .gz) is sent only if it is valid JSON Lines.",
+      "Send files without a check. By default, a file named .jsonl or .ndjson (also with .gz) is sent only if it is valid JSON Lines.",
     )
-    .option("--verify", "Fail if the number of bytes in the response is not the number sent.")
+    .option("--verify", "Fail if the field bytes of the response is not the number of bytes sent.")
     .option(
       "--checkpoint <FILE>",
       "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",
@@ -125,7 +125,7 @@ function addCheck(program: Command): Command {
     .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
     .option(
       "--strict",
-      "Treat warnings as errors: NaN and Infinity, a byte order mark, lines that are not objects, are duplicates or are too long to be checked, keys that are missing in a few rows.",
+      "Treat warnings as errors: NaN and Infinity, a byte order mark, gzip without .gz in its name, duplicate lines, lines that are not objects or are too long to be checked, keys that are missing in a few rows.",
     );
 }
 

@@ -125,7 +125,7 @@ test("a duplicate id in a pipe is an error row, and a pipe is not continued", as
   const surroundings = { baseUrl: server.url, input: text };
   const { exitCode, stderr } = await tunerank(args, surroundings);
   expect(exitCode).toBe(5);
-  expect(stderr).toContain("Line 3 is left out. An earlier line has this id.");
+  expect(stderr).toContain("Line 3 is skipped. An earlier line has this id.");
   expect((await rowsOf(output)).map(({ id }) => id).sort()).toEqual(["a", "b"]);
   expect(await rowsOf(errors)).toMatchObject([{ id: "a", line: 3, error: { code: "INVALID_ARGUMENT" } }]);
   const again = await tunerank(args, surroundings);

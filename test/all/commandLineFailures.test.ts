@@ -216,7 +216,7 @@ describe("an exit code", () => {
     for (const meaning of [
       "a local failure, such as a full disk",
       "nothing was sent: an argument or file is invalid or missing, or an output file is not tunerank's",
-      "rejected by the service, or invalid lines or files were left out",
+      "rejected by the service, or invalid lines or files were skipped",
     ]) {
       expect(help).toContain(meaning);
       expect(guide).toContain(meaning);

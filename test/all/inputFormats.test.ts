@@ -158,7 +158,7 @@ describe("what is read", () => {
     for (const first of bad) {
       output = path.join(folder, `${bad.indexOf(first)}.jsonl`);
       const { exitCode, stderr } = await fromFile("bulk", `${first}\n${jsonLines}`);
-      expect([exitCode, stderr]).toEqual([5, expect.stringContaining("Line 1 is left out.")]);
+      expect([exitCode, stderr]).toEqual([5, expect.stringContaining("Line 1 is skipped.")]);
     }
     expect(server.requests).toHaveLength(2 * bad.length);
   });
@@ -171,7 +171,7 @@ describe("a line that cannot be read", () => {
     const advice = (ending: string) => `If it is Latin-1: iconv -f LATIN1 -t UTF-8 FILE > new.${ending}`;
     const told = await fromFile("bulk", Buffer.concat([Buffer.from(jsonLines), latin1]));
     expect(told.exitCode).toBe(5);
-    expect(told.stderr).toBe(`Line 3 is left out. It is not UTF-8 (column 18). ${advice("jsonl")}\n`);
+    expect(told.stderr).toBe(`Line 3 is skipped. It is not UTF-8 (column 18). ${advice("jsonl")}\n`);
     expect((await rowsOf(output)).map(({ id }) => id)).toEqual([1, 2]);
     await remove();
     ({ folder, remove } = await temporaryFolder());
@@ -198,9 +198,9 @@ describe("a line that cannot be read", () => {
     );
     expect(exitCode).toBe(5);
     expect(stderr.trimEnd().split("\n")).toEqual([
-      "Line 3 is left out. It is not JSON (column 34: NaN is no JSON value: write null).",
-      "Line 4 is left out. It is not JSON (column 10: a trailing comma before }).",
-      "Line 5 is left out. It is not JSON (column 8: -Infinity is no JSON value: write null).",
+      "Line 3 is skipped. It is not JSON (column 34: NaN is no JSON value: write null).",
+      "Line 4 is skipped. It is not JSON (column 10: a trailing comma before }).",
+      "Line 5 is skipped. It is not JSON (column 8: -Infinity is no JSON value: write null).",
     ]);
   });
 

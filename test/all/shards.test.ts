@@ -108,7 +108,7 @@ describe("the shards", () => {
   test("a line without an id is told by shard 0 alone, and an id that is there twice by its own shard", async () => {
     await writeRequests(input, 4);
     await appendFile(input, '{"query":"no id"}\n');
-    expect((await run("0", "--shard", "0/2")).stderr).toContain("Line 5 is left out.");
+    expect((await run("0", "--shard", "0/2")).stderr).toContain("Line 5 is skipped.");
     expect((await run("1", "--shard", "1/2")).stderr).toBe("");
     await appendFile(input, `${JSON.stringify({ id: "r0", query: "q", documents: ["d"] })}\n`);
     const shard = shardOf("r0", 2);

@@ -152,10 +152,10 @@ describe("a bulk run", () => {
     const { stdout, stderr, exitCode } = await bulk("--dry-run");
     expect([exitCode, stdout]).toEqual([5, expect.stringContaining(": 1 request, ")]);
     expect(stdout).toContain(
-      "2 requests in the input: 0 done before, 2 to do, 1 of them invalid; 1 line without a valid request is left out.",
+      "2 requests in the input: 0 done before, 2 to do, 1 of them invalid; 1 line without a valid request is skipped.",
     );
     expect(stderr).toContain("Line 2: ");
-    expect(stderr).toContain("Line 3 is left out. ");
+    expect(stderr).toContain("Line 3 is skipped. ");
   });
 
   test("refuses what the run would refuse", async () => {

@@ -28,7 +28,7 @@ describe("lines without an id", () => {
       [1, 2]
         .map(
           (line) =>
-            `Line ${line} is left out. It has no field ${name}: --id-field names the field that holds the id, and --id line numbers the lines.\n`,
+            `Line ${line} is skipped. It has no field ${name}: --id-field names the field that holds the id, and --id line numbers the lines.\n`,
         )
         .join(""),
     ]);
@@ -186,7 +186,7 @@ describe("documents that are objects", () => {
   ])("with %s are told before anything is sent", async (_, list, problem) => {
     await write({ id: 1, query: "a", documents: list });
     const { exitCode, stderr } = await bulk("--text-field", "text");
-    expect([exitCode, stderr]).toEqual([5, `Line 1 is left out. ${problem}\n`]);
+    expect([exitCode, stderr]).toEqual([5, `Line 1 is skipped. ${problem}\n`]);
     expect(server.connections).toBe(0);
   });
 
@@ -198,7 +198,7 @@ describe("documents that are objects", () => {
     await write({ id: 1, query: "a", documents: list });
     const { exitCode, stderr } = await bulk(...named, "--errors", errors);
     const problem = `documents[${at}] has no id that is text or a whole number in the field id, which --document-id-field names.`;
-    expect([exitCode, stderr]).toEqual([5, `Line 1 is left out. ${problem}\n`]);
+    expect([exitCode, stderr]).toEqual([5, `Line 1 is skipped. ${problem}\n`]);
     expect(await rowsOf(errors)).toMatchObject([{ line: 1, error: { message: problem } }]);
     expect(server.connections).toBe(0);
   });

@@ -110,10 +110,10 @@ describe("one policy for a line that cannot be used", () => {
     expect(exitCode).toBe(5);
     expect(stdout.trim().split("\n")).toHaveLength(2);
     expect(toldIn(stderr)).toEqual([
-      expect.stringMatching(/^Line 3 is left out. It is not JSON \(column 8: .*\)\.$/),
-      "Line 4 is left out. It has no string in the field that --field names.",
-      expect.stringMatching(/^Line 5 is left out. It is not UTF-8 \(column 1\)\. If it is Latin-1: iconv /),
-      "3 lines were left out.",
+      expect.stringMatching(/^Line 3 is skipped. It is not JSON \(column 8: .*\)\.$/),
+      "Line 4 is skipped. It has no string in the field that --field names.",
+      expect.stringMatching(/^Line 5 is skipped. It is not UTF-8 \(column 1\)\. If it is Latin-1: iconv /),
+      "3 lines were skipped.",
     ]);
     expect(JSON.parse(`${server.only.body}`).documents).toEqual(["a", "b"]);
   });
@@ -131,7 +131,7 @@ describe("one policy for a line that cannot be used", () => {
     });
     expect(told.slice(50)).toEqual([
       { note: "More of these are not shown." },
-      { note: "63 lines were left out. 13 of them were not shown." },
+      { note: "63 lines were skipped. 13 of them were not shown." },
     ]);
   });
 

@@ -269,7 +269,7 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
   report.counts.wrong += 1;
   const message = "An earlier line has this id.";
   const error = { code: "INVALID_ARGUMENT", message, executed: "no" };
-  report.wrong({ line, id, error }, `Line ${line} is left out. ${message}`);
+  report.wrong({ line, id, error }, `Line ${line} is skipped. ${message}`);
   (files.errors ?? files.output).add({ id, fingerprint, error, final: true, line });
 }
 

@@ -78,7 +78,7 @@ export function leftOf(counts: Counts): { readonly facts: object; readonly line:
   const others =
     badLines === 0
       ? ""
-      : `; ${counted(badLines, "line")} without a valid request ${badLines === 1 ? "is" : "are"} left out`;
+      : `; ${counted(badLines, "line")} without a valid request ${badLines === 1 ? "is" : "are"} skipped`;
   return {
     facts: { bulk: { requests: all, before, wrongBefore, paidBefore, left, wrong, badLines } },
     line: `${counted(all, "request")} in the input: ${grouped(before)} done before, ${grouped(left)} to do${invalid}${others}.`,

@@ -29,7 +29,7 @@ export class InvalidLines {
   add({ line, problem }: BadLine): object {
     this.count += 1;
     const row = { line, error: { code: "INVALID_ARGUMENT", message: problem } };
-    this.report(row, `Line ${line} ${this.#isStrict ? "is invalid" : "is left out"}. ${problem}`);
+    this.report(row, `Line ${line} ${this.#isStrict ? "is invalid" : "is skipped"}. ${problem}`);
     return row;
   }
 
@@ -48,7 +48,7 @@ export class InvalidLines {
   get summary(): string {
     const { count, notShown } = this;
     const hidden = notShown > 0 ? ` ${notShown} of them were not shown.` : "";
-    return `${count === 1 ? "1 line was" : `${count} lines were`} left out.${hidden}`;
+    return `${count === 1 ? "1 line was" : `${count} lines were`} skipped.${hidden}`;
   }
 
   /** @throws UsageError if lines are invalid and `--strict` was given */
