@@ -57,7 +57,7 @@ export async function conformancePart(): Promise<Page> {
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
-      `A generated client makes the requests and leaves the rest to its caller. This is how ${name}, differs from the rules, and in how many test cases:`,
+      `A generated client makes the requests and leaves the rest to its caller. This table shows in how many test cases ${name}, breaks a rule, and how:`,
       "",
       table(
         ["What differs", "Test cases"],
@@ -83,7 +83,7 @@ function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
     ]),
   );
   return [
-    `Beside ${loops} programs that compute without end, on [a busy machine](/guide/certify.md#on-a-busy-machine):`,
+    `The same tests on [a busy machine](/guide/certify.md#on-a-busy-machine), where ${loops} other programs use the CPU all the time:`,
     "",
     table(columns, rows),
     "",
@@ -92,16 +92,16 @@ function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
 }
 
 const legend =
-  "What is lacking: a feature of the client or its platform ([what a test case may need](/guide/conformance.md#needs)), or one of the machine of the tests. A row with fewer test cases was measured before the others were written.";
+  "What is lacking is a feature of the client or of its platform ([what a test case may need](/guide/conformance.md#needs)), or a feature of the test machine. Rows with fewer test cases are older: the other test cases were written later.";
 
 const words: Readonly<Record<string, string>> = {
   code: "`code`: it reports only the status",
   executed: "`executed`: it does not say whether the operation ran",
-  requests: "requests: it never retries",
+  requests: "requests that arrive: it never retries",
   message: "message: the raw body",
   retryAfterMs: "`retryAfterMs`: it does not read how long to wait",
-  attempts: "attempts: always one",
-  value: "a value instead of an error, or the reverse",
+  attempts: "attempts that it reports: always one",
+  value: "it returns a value instead of an error, or an error instead of a value",
   waits: "waits: none",
   request: "an invalid request",
   time: "time: the call ends too early or too late",

@@ -51,9 +51,10 @@ export async function proxiesPart(): Promise<Page> {
     table(columns, lines),
     "",
     '- "Ran twice": resumes and uploads that the service got more than once.',
-    '- "Lost": calls that failed although a retry was safe.',
-    '- "Over budget": calls that failed because the retry budget was used up, and reached no server. Squid, unlike the others, stops listening while it reads its configuration; 200 calls at once then share ten retries.',
+    '- "Lost": calls that failed although a retry was safe, without those over budget.',
+    '- "Over budget": calls that were not retried because the retry budget was used up; nothing was sent. Squid, unlike the others, stops listening while it reads its configuration, so 200 calls at once share ten retries.',
     '- "Unknown": resumes and uploads whose response was lost. They must not be sent twice.',
+    '- "Wrong response": calls that got the response to another call.',
     "",
     `Measured on ${date} with Node ${node}, ${shown.join(", ")}.`,
   ].join("\n");

@@ -38,7 +38,7 @@ export async function refusalsPart(): Promise<Page> {
     ];
   });
   const text = [
-    table(["The service", ...own.map(capital), `Peers: ${peers.join("; ")}`], lines),
+    table(["The service", ...own.map(capital), `Other clients: ${peers.join("; ")}`], lines),
     "",
     "::: details All figures",
     "",

@@ -50,10 +50,16 @@ export async function packageChecksPart(): Promise<Page> {
     "packageChecks.json",
     "npm run check:package",
   );
-  const lines = rows.map(({ check, found }) => [prose(check), prose(found)]);
+  const lines = rows.map(({ check, found }) => [prose(names[check] ?? check), prose(found)]);
   const text = `${table(["Check", "Found"], lines)}\n\nVersion ${version}, on ${date}.`;
   return { path: "parts/package-checks.md", text };
 }
+
+// What a reader of the page calls a check.
+const names: Readonly<Record<string, string>> = {
+  "bill of materials": "code of other packages",
+  "its weight": "size of the tarball",
+};
 
 /** docs/data/firstHour.json as a table: each program with the page that shows it. */
 export async function firstHourPart(): Promise<Page> {
@@ -62,7 +68,9 @@ export async function firstHourPart(): Promise<Page> {
   const lines = rows.map(({ name, version, file, found }) => {
     const place = places.get(path.dirname(file));
     if (place === undefined) throw new Error(`No page shows the program ${file}.`);
-    return [`[${name}](${place})`, version, prose(found)];
+    // The data keep the check's words; on this page the client is this package.
+    const shown = found.replace("the client goes away", "the browser disconnects");
+    return [`[${name}](${place})`, version, prose(shown)];
   });
   const text = `${table(["Program", "Version", "What it does"], lines)}\n\nMeasured on ${date}.`;
   return { path: "parts/first-hour.md", text };
