@@ -77,7 +77,7 @@ function judgedOf(all: readonly Results[]) {
       Object.entries(worstBounds(scenario)).map(([figure, { value, atMost, exactly, reached, on }]) => ({
         node: `${node}${mark(scenario)}${on && `, ${on}`}`,
         title: scenario.title,
-        figure: readable(figure, labels),
+        figure: inTitle(readable(figure, labels), scenario.title),
         value,
         aim: exactly === undefined ? `at most ${number(atMost)}` : `exactly ${number(exactly)}`,
         reached,
@@ -108,6 +108,13 @@ function readable(figure: string, labels: Results["labels"]): string {
   return figure.replace(/^\w+(?= ÷)|(?<=÷ )\w+$/g, (name) => labels[name] ?? name);
 }
 
+// A label as a reader of its table needs it: in a bulk run this package is rerankAll, not a loop over client.rerank, and
+// what the title subtracts from the other rows is not subtracted from its own.
+function inTitle(label: string, title: string): string {
+  if (title.startsWith("Bulk")) return label.replace("tunerank", "rerankAll");
+  return label === "empty process" && title.includes("minus") ? `${label}, not subtracted` : label;
+}
+
 function figures(name: string, all: readonly Results[]): string {
   const measured = all.filter(({ scenarios }) => scenarios[name] !== undefined);
   const scenario = measured[0]?.scenarios[name];
@@ -117,7 +124,7 @@ function figures(name: string, all: readonly Results[]): string {
   ];
   if ("tunerank" in scenario.medians) contestants.sort((a, b) => order(scenario, a) - order(scenario, b));
   const rows = contestants.map((contestant) => [
-    labelOf(contestant, measured),
+    inTitle(labelOf(contestant, measured), scenario.title),
     ...measured.map((run) => number(run.scenarios[name]?.medians[contestant])),
   ]);
   const unit = scenario.unit === "" ? "" : `, ${scenario.unit}`;

@@ -284,7 +284,7 @@ function endedAs<Id>(
     ...shared,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
-    hint: "Allow more time with totalTimeoutMs. Repeating what is not done is safe.",
+    hint: "Allow more time with totalTimeoutMs. You can rank again what is not done.",
   } as const;
   return withProgress(
     `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,

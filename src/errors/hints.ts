@@ -101,7 +101,7 @@ export function adviceFor(
     return "It may have run: check what it changes before you call again.";
   if (operation !== "request" && !/read|set/.test(operations[operation].kind))
     return operations[operation].whenUnknown as string;
-  return `${known} Repeating this call is safe.`.trimStart();
+  return `${known} A retry of this call is safe.`.trimStart();
 }
 
 // Drops the advice if the message has an instruction with the same verb, such as "Check the id."

@@ -90,7 +90,7 @@ test("bytes are written as they are, and are one JSON value with --json", async 
 });
 
 test.each([
-  ["a read is repeated", ["getDataset", ...reviews], 3, "Repeating this call is safe."],
+  ["a read is repeated", ["getDataset", ...reviews], 3, "A retry of this call is safe."],
   ["a start is not", ["startEvaluator", ...grader], 1, "It may have been started"],
   ["an append is not", ["createEvaluator", "--body", definition], 1, "It may have been added"],
 ])("%s when a gateway responds", async (_what, args, count, words) => {

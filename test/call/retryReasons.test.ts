@@ -281,7 +281,7 @@ describe("what the table does not say", () => {
       });
       expect(error.attempts).toHaveLength(1);
       expect(error.text).toContain("The apiKey function failed");
-      expectReason(error, "refused", /^Repeating this call is safe\.$/);
+      expectReason(error, "refused", /^A retry of this call is safe\.$/);
     });
 
     test("of two attempts that did not run, one that got a response counts", async () => {

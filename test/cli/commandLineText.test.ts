@@ -153,7 +153,7 @@ describe("the words of an error", () => {
     expect(exitCode).toBe(9);
     expect(stderr.split("\n")).toEqual([
       `tunerank: [DEADLINE_EXCEEDED] No complete response within ${Number(seconds) * 1000} ms (--timeout).`,
-      "The operation may have run. Allow more time with --timeout, or find out why the service is slow. Repeating this call is safe. No time is left for another attempt.",
+      "The operation may have run. Allow more time with --timeout, or find out why the service is slow. A retry of this call is safe. No time is left for another attempt.",
       "",
     ]);
   });

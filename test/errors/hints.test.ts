@@ -51,7 +51,7 @@ describe.each(transports)("over $name", ({ options }) => {
     const client = connect(server.url, options);
     const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
     expect(error.hint).toMatch(
-      /sign in first.* Repeating this call is safe\. It was not retried: it would most likely fail again\.$/,
+      /sign in first.* A retry of this call is safe\. It was not retried: it would most likely fail again\.$/,
     );
   });
 
@@ -196,7 +196,7 @@ test.each(["INTERNAL", "UNKNOWN"] as const)(
     server.reply({ ...reply, headers: { "x-request-id": "req-7" } });
     const rank = () => connect(server.url).rerank({ query: "q", documents: ["d"] });
     expect((await failureOf(rank)).message).toContain(
-      "Report it to whoever runs the service, with the request id req-7. Repeating",
+      "Report it to whoever runs the service, with the request id req-7. A retry of",
     );
     server.reply(reply);
     expect((await failureOf(rank)).message).not.toContain("Report");
