@@ -23,15 +23,10 @@ const mostRejected = 16;
 const list = "documents";
 const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
 
-/** What of a batch is still to be sent. `some` is undefined for a whole batch, whose texts are read when it is sent. */
-interface Rest {
+/** Those documents of a batch that are sent together. */
+interface Part<Some = BatchDocuments> {
   readonly number: number;
-  readonly some: BatchDocuments | undefined;
-}
-
-interface SentBatch {
-  readonly number: number;
-  readonly some: BatchDocuments;
+  readonly some: Some;
 }
 
 /** A request whose documents are sent in batches, divided as `rerank.items` divides items. */
@@ -40,13 +35,13 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   readonly #isSplit: boolean;
   readonly #batches: readonly Batch[];
   readonly #textsOf: (document: number) => readonly string[];
-  // What is still to be sent. The last entry is sent next.
-  #rest: Rest[];
-  readonly #inFlight: Map<PendingRequest<Id>, SentBatch> = new Map();
+  // What is still to be sent, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
+  #rest: Part<BatchDocuments | undefined>[];
+  readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];
   readonly #rejected: Map<number, StatusError> = new Map();
   #rejections = 0;
-  #failure: (SentBatch & { readonly error: StatusError }) | undefined;
+  #failure: (Part & { readonly error: StatusError }) | undefined;
   readonly #made: RequestsMade = new RequestsMade();
 
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
@@ -91,7 +86,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   }
 
   settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined {
-    const sent = this.#inFlight.get(batch) as SentBatch;
+    const sent = this.#inFlight.get(batch) as Part;
     this.#inFlight.delete(batch);
     // An own property: Object.prototype may have an `error`.
     if (Object.hasOwn(result, "error")) this.#failed(sent, result.error as StatusError);
@@ -100,7 +95,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     return isOver && this.#inFlight.size === 0 ? this.#result() : undefined;
   }
 
-  #ranked({ number, some: { texts, places } }: SentBatch, response: RerankResponse): void {
+  #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
     const batch = this.#batches[number] as Batch;
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
@@ -108,7 +103,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     this.#done.push({ number, batch, places, ranking, attempts: [], headers: {} });
   }
 
-  #failed(sent: SentBatch, error: StatusError): void {
+  #failed(sent: Part, error: StatusError): void {
     this.#made.addFailed(error);
     if (this.#failure !== undefined) return;
     this.#rejections += 1;
@@ -118,7 +113,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   }
 
   // Leaves out the documents that the service names. If it names none, each half of the batch is sent by itself.
-  #leaveOut(sent: SentBatch, error: StatusError): void {
+  #leaveOut(sent: Part, error: StatusError): void {
     const { texts, places } = sent.some;
     const named = new Set(placesIn(error.text).filter((document) => document < texts.length));
     const half = texts.length >> 1;
@@ -138,7 +133,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     if (!this.#rejected.has(item)) this.#rejected.set(item, errorIn(places, error, made));
   }
 
-  #accepted(rest: Rest): Rest | undefined {
+  #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
     const { number, some } = rest;
     const { offset, parts } = this.#batches[number] as Batch;
     if (some === undefined) return parts !== undefined && this.#rejected.has(offset) ? undefined : rest;
@@ -146,7 +141,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     return left.some.texts.length > 0 ? left : undefined;
   }
 
-  #fail(sent: SentBatch, error: StatusError): void {
+  #fail(sent: Part, error: StatusError): void {
     this.#failure = { ...sent, error };
     for (const { call } of this.#inFlight.keys()) call?.abort();
   }
@@ -246,10 +241,7 @@ function asDocuments({ texts, places }: BatchDocuments): BatchDocuments {
 }
 
 /** Some documents of a batch, at new positions. */
-function only(
-  { number, some: { texts, places } }: SentBatch,
-  isKept: (document: number) => boolean,
-): SentBatch {
+function only({ number, some: { texts, places } }: Part, isKept: (document: number) => boolean): Part {
   const kept = texts.flatMap((_, document) => (isKept(document) ? [document] : []));
   const { itemOf, partOf } = places;
   const at = (document: number): number => kept[document] as number;

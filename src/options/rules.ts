@@ -26,17 +26,12 @@ export interface Rules {
   readonly additionalProperties?: boolean | Rules;
   readonly minProperties?: number;
   readonly maxProperties?: number;
-  readonly oneOf?: Variants;
+  /** The rules of an object by the value of one of its fields, the discriminator. */
+  readonly oneOf?: { readonly propertyName: string; readonly variants: Readonly<Record<string, Rules>> };
   /** Fields that may not all be given at once. */
   readonly not?: { readonly required: readonly string[] };
   /** The largest size of a file, in bytes. */
   readonly "x-max-bytes"?: number;
-}
-
-/** The rules of an object by the value of one of its fields, the discriminator. */
-interface Variants {
-  readonly propertyName: string;
-  readonly variants: Readonly<Record<string, Rules>>;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -48,17 +43,18 @@ export interface Place {
   readonly validate: (value: unknown, rules: Rules, name: string) => void;
 }
 
-/** Checks one rule of a value whose type is right. @throws StatusError */
-export type RuleCheck = (value: never, limit: never, place: Place) => void;
-
 /** Reads one rule of a value. Own properties only: rules are plain objects, and Object.prototype may be polluted. */
 export function rule<Name extends keyof Rules>(rules: Rules, name: Name): Rules[Name] | undefined {
   return Object.hasOwn(rules, name) ? rules[name] : undefined;
 }
 
-/** Checks a value by each of its rules that is in `checks`. @throws StatusError for the first rule that it breaks */
+/**
+ * Checks a value by each of its rules that is in `checks`.
+ * @param checks For each rule its check, which throws a StatusError if the value, whose type is right, breaks the rule.
+ * @throws StatusError for the first rule that it breaks
+ */
 export function checkEach(
-  checks: Readonly<Record<string, RuleCheck>>,
+  checks: Readonly<Record<string, (value: never, limit: never, place: Place) => void>>,
   value: unknown,
   rules: Rules,
   place: Place,
@@ -151,7 +147,11 @@ export function additionalProperties(
   }
 }
 
-export function oneOf(value: Fields, { propertyName, variants }: Variants, place: Place): void {
+export function oneOf(
+  value: Fields,
+  { propertyName, variants }: Required<Rules>["oneOf"],
+  place: Place,
+): void {
   const { name, validate } = place;
   const kind = Object.hasOwn(value, propertyName) ? value[propertyName] : undefined;
   const variant = Object.hasOwn(variants, kind as string) ? variants[kind as string] : undefined;
@@ -160,7 +160,7 @@ export function oneOf(value: Fields, { propertyName, variants }: Variants, place
 }
 
 /** Checks the rule `not` with `required`: an object may not have all of these fields at once. */
-export function not(value: Fields, { required }: { required: readonly string[] }, { name }: Place): void {
+export function not(value: Fields, { required }: Required<Rules>["not"], { name }: Place): void {
   const given = fieldsOf(value);
   if (required.every((field) => given.includes(field)))
     throw invalidValue(`${name} may not have ${required.join(" and ")} at once.`);
