@@ -7,11 +7,22 @@ export class Round {
   /** How long each of them took at least: less, if the event loop was busy. */
   readonly least: number[] = [];
   rejected = 0;
+  /** How many events rejected them: 429s that come within one response time are one. */
+  events = 0;
+  #eventFrom = Number.NEGATIVE_INFINITY;
   /** How many attempts began. */
   begun = 0;
 
   constructor(limit: number) {
     this.limit = limit;
+  }
+
+  /** Records that an attempt was rejected at this time. */
+  reject(now: number, responseMs: number): void {
+    this.rejected += 1;
+    if (now < this.#eventFrom + responseMs) return;
+    this.#eventFrom = now;
+    this.events += 1;
   }
 
   get ended(): number {

@@ -35,6 +35,11 @@ const leastGain = 0.2;
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
+// With responses that take at least so long, 429s that come within one response time count as one event: a service in
+// trouble rejects everything for a moment. A test finds 429s due to a higher limit only after so many of these events.
+// With faster responses a wrong result costs little, and a rate that is counted by the second looks the same.
+const slowResponseMs = 500;
+const fewestEvents = 3;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
 // The weight of one round of responses in the smoothed response time and the smoothed share of 429s.
@@ -155,7 +160,7 @@ export class LimitSearch {
     const before = this.limit;
     this.#countFew(1);
     if (epoch >= this.#since) {
-      this.#round.rejected += 1;
+      this.#round.reject(ended, this.#responseMs);
       if (this.#isSure && this.#isExceeded) this.#drain(inFlight + 1);
       else if (this.#state !== "draining") this.#judge(false);
     }
@@ -317,6 +322,8 @@ export class LimitSearch {
     if (round.good.length === 0 && evidence > 0) return;
     // After this many responses the likelier reason is taken: if no reason is clear, it makes little difference.
     if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
+    const isSlow = this.#responseMs > slowResponseMs;
+    if (evidence < 0 && this.#state === "higher" && isSlow && round.events < fewestEvents) return;
     if (evidence > 0) this.#raise();
     else if (this.#state === "higher") this.#fallBack(accepted(limit, share), share);
     else if (round.share < leastShare) this.#rest(this.#steps.gap(this.limit, this.sharesService));

@@ -8,7 +8,7 @@ import { LimitSearch } from "../../src/policy/search.js";
 
 const seeds = 20;
 const sample =
-  /^(20 a second, 429 without|10 at once|200 at once|30 %|64 at once|40 at once|woken|a queue with 16|one response)/;
+  /^(20 a second, 429 without|10 at once|200 at once|30 %|64 at once|40 at once|woken|a queue with 16|429s in bursts|one response)/;
 
 test.each(
   simulated.filter(({ name }) => sample.test(name)).map((service) => [service.name, service] as const),
