@@ -1,7 +1,12 @@
 // A separate server for each cell (a conformance row for one operation): sends its responses and faults, logs requests.
 
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import http, {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -49,13 +54,7 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     if (network === "tls-closed") socket.destroy();
   });
-  // A client may open a connection after an abort and keep it, as undici does: only connections with a request count.
-  const used = new Set<Socket>();
-  server.on("request", ({ socket }: IncomingMessage) => {
-    if (used.has(socket)) return;
-    used.add(socket);
-    socket.on("close", () => used.delete(socket));
-  });
+  const used = socketsWithRequests(server);
   await once(server.listen(0, "127.0.0.1"), "listening");
   const close = async (): Promise<void> => {
     server.close();
@@ -69,6 +68,17 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     leftBehind: () => leftBehind(cell, log, used),
     close,
   };
+}
+
+// A client may open a connection after an abort and keep it, as undici does: only connections with a request count.
+function socketsWithRequests(server: Server): ReadonlySet<Socket> {
+  const used = new Set<Socket>();
+  server.on("request", ({ socket }: IncomingMessage) => {
+    if (used.has(socket)) return;
+    used.add(socket);
+    socket.on("close", () => used.delete(socket));
+  });
+  return used;
 }
 
 function certificateFor(network: string): Certificate {
