@@ -29,10 +29,7 @@ const optionalFields = [
 // Symbol.for, so that two copies of the package in one program recognise each other's errors.
 const brand = Symbol.for("tunerank.StatusError");
 
-/**
- * The only error that a call rejects with.
- * Its message begins with the code in brackets and ends with the hint.
- */
+/** The only error that a call rejects with. Its message begins with the code in brackets and ends with the hint. */
 export class StatusError extends Error {
   /** Always `"StatusError"`, also of a subclass. */
   override get name(): "StatusError" {

@@ -7,7 +7,7 @@ export class Round {
   /** How long each of them took at least: less, if the event loop was busy. */
   readonly least: number[] = [];
   rejected = 0;
-  /** How many events rejected them: 429s that come within one response time are one. */
+  /** How many events rejected them. */
   events = 0;
   #eventFrom = Number.NEGATIVE_INFINITY;
   /** How many attempts began. */
@@ -17,7 +17,7 @@ export class Round {
     this.limit = limit;
   }
 
-  /** Records that an attempt was rejected at this time. */
+  /** Records that an attempt was rejected. All that are within one response time are one event. */
   reject(now: number, responseMs: number): void {
     this.rejected += 1;
     if (now < this.#eventFrom + responseMs) return;

@@ -35,9 +35,8 @@ const leastGain = 0.2;
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// With responses that take at least so long, 429s that come within one response time count as one event: a service in
-// trouble rejects everything for a moment. A test finds 429s due to a higher limit only after so many of these events.
-// With faster responses a wrong result costs little, and a rate that is counted by the second looks the same.
+// If responses take longer than this, 429s within one response time are one event: a service in trouble rejects all for a
+// moment. Only so many events speak against a higher limit. With faster responses, a limit by the second looks the same.
 const slowResponseMs = 500;
 const fewestEvents = 3;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
@@ -189,9 +188,8 @@ export class LimitSearch {
   }
 
   get #isSure(): boolean {
-    return (
-      this.#state === "growing" || this.#state === "steady" || (this.#state === "higher" && this.#usual > 0)
-    );
+    const state = this.#state;
+    return state === "growing" || state === "steady" || (state === "higher" && this.#usual > 0);
   }
 
   // Whether there are more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, any.
@@ -222,13 +220,6 @@ export class LimitSearch {
     this.#round = new Round(limit);
   }
 
-  // The service accepts half of what an earlier run found. After a round at all of it comes a small step.
-  #growToFound(): void {
-    this.limit = this.#found;
-    this.#steps.resume(this.limit);
-    this.#rest(this.limit);
-  }
-
   // Judges whether a larger limit made responses slow.
   #judgeSpeed(isFull: boolean): void {
     const round = this.#round;
@@ -250,7 +241,12 @@ export class LimitSearch {
     if (this.limit >= this.#most) this.#rest(gapAfterSlow);
     else if (!isFull) this.#round = new Round(round.limit);
     else if (this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
-    else if (this.#found > 0) this.#growToFound();
+    else if (this.#found > 0) {
+      // The service accepts half of what an earlier run found. After a round at all of it comes a small step.
+      this.limit = this.#found;
+      this.#steps.resume(this.limit);
+      this.#rest(this.limit);
+    }
   }
 
   #goOn(isFull: boolean): void {
@@ -340,11 +336,9 @@ export class LimitSearch {
     // A test at less than 1.5 times the limit shows nothing: the limit then becomes the largest one at once.
     const limit = 1.5 * from >= this.#most ? this.#most : from;
     this.#base = { limit, share: this.#usual };
+    this.limit = limit;
     if (limit < this.#most) this.#set(Math.min(this.#most, 2 * limit), "higher");
-    else {
-      this.limit = limit;
-      this.#rest(gapAfterSlow);
-    }
+    else this.#rest(gapAfterSlow);
   }
 
   // Goes back to a lower limit, because the higher one only had more attempts rejected.
