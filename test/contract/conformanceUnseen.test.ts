@@ -47,7 +47,8 @@ const unseen: Readonly<Record<string, () => boolean>> = {
     ),
   "a random seed taken from the clock in seconds": () =>
     exchanges.some(({ needs }) => needs?.includes("two-programs")) && !/programStarts/.test(runner),
-  "a mistake in the timing that happens by chance, if the machine is busy": () => /mostServings = 4;/.test(runner),
+  "a mistake in the timing that happens by chance, if the machine is busy": () =>
+    /mostServings = 4;/.test(runner),
   "what a client logs or stores": () => !/^ {2}(log|logs|files): \[/m.test(runner),
   "what the client sends more than a second after a call was aborted": () => /graceMs = 1000/.test(runner),
   "a file of more than 17 MB": () =>
