@@ -92,7 +92,7 @@ function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
 }
 
 const legend =
-  "What is lacking is a feature of the client or of its platform ([what a test case may need](/guide/conformance.md#needs)), or a feature of the test machine. Rows with fewer test cases are older: the other test cases were written later.";
+  "What is lacking is a feature of the client or of its platform ([what a test case may need](/guide/conformance.md#needs)), or a feature of the test machine. The run of tunerank, which writes the badge, leaves out the test cases `name-server-busy`: few machines can serve them.";
 
 const words: Readonly<Record<string, string>> = {
   code: "`code`: it reports only the status",
