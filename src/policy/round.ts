@@ -7,9 +7,9 @@ export class Round {
   /** How long each of them took at least: less, if the event loop was busy. */
   readonly least: number[] = [];
   rejected = 0;
-  /** How many events rejected them. */
-  events = 0;
-  #eventFrom = Number.NEGATIVE_INFINITY;
+  /** How many bursts they came in: those within one response time are one. */
+  bursts = 0;
+  #burstFrom = Number.NEGATIVE_INFINITY;
   /** How many attempts began. */
   begun = 0;
 
@@ -17,12 +17,12 @@ export class Round {
     this.limit = limit;
   }
 
-  /** Records that an attempt was rejected. All that are within one response time are one event. */
+  /** Records that an attempt was rejected. */
   reject(now: number, responseMs: number): void {
     this.rejected += 1;
-    if (now < this.#eventFrom + responseMs) return;
-    this.#eventFrom = now;
-    this.events += 1;
+    if (now < this.#burstFrom + responseMs) return;
+    this.#burstFrom = now;
+    this.bursts += 1;
   }
 
   get ended(): number {

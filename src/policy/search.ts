@@ -35,10 +35,10 @@ const leastGain = 0.2;
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// If responses take longer than this, 429s within one response time are one event: a service in trouble rejects all for a
-// moment. Only so many events speak against a higher limit. With faster responses, a limit by the second looks the same.
+// A service in trouble rejects everything for a moment. So if responses take longer than this, only so many bursts of 429s
+// speak against a higher limit. With faster responses, a rate limit per second would look like such bursts.
 const slowResponseMs = 500;
-const fewestEvents = 3;
+const fewestBursts = 3;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
 // The weight of one round of responses in the smoothed response time and the smoothed share of 429s.
@@ -319,7 +319,7 @@ export class LimitSearch {
     // After this many responses the likelier reason is taken: if no reason is clear, it makes little difference.
     if (Math.abs(evidence) < certain && round.ended < 8 * Math.max(fewestSamples, this.limit)) return;
     const isSlow = this.#responseMs > slowResponseMs;
-    if (evidence < 0 && this.#state === "higher" && isSlow && round.events < fewestEvents) return;
+    if (evidence < 0 && this.#state === "higher" && isSlow && round.bursts < fewestBursts) return;
     if (evidence > 0) this.#raise();
     else if (this.#state === "higher") this.#fallBack(accepted(limit, share), share);
     else if (round.share < leastShare) this.#rest(this.#steps.gap(this.limit, this.sharesService));

@@ -28,7 +28,7 @@ export class Steps {
   #isResumed = false;
   #drops = 0;
   // How often in a row the limit settled no higher than the time before, and where it settled last.
-  #vain = 0;
+  #failedSteps = 0;
   #settled = 0;
   #nextGap: number = gapAfterSlow;
 
@@ -83,9 +83,9 @@ export class Steps {
     this.#isResumed = false;
     this.#drops += 1;
     this.#size = isKnown ? small : Math.max(1, limit >> Math.min(3, this.#drops));
-    this.#vain = isKnown && limit <= this.#settled ? this.#vain + 1 : 0;
+    this.#failedSteps = isKnown && limit <= this.#settled ? this.#failedSteps + 1 : 0;
     this.#settled = limit;
-    const each = Math.min(mostForEach, gapForEach + moreForEach * this.#vain);
+    const each = Math.min(mostForEach, gapForEach + moreForEach * this.#failedSteps);
     if (isKnown) return Math.min(longestGap, each * small * (sharesService ? 2 : 1));
     return this.#drops === 1 ? Math.min(gapAtFirst, 4 * limit) : gapAfterDrop;
   }
