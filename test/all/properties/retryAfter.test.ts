@@ -48,7 +48,7 @@ const numbers = fc.oneof(
 // What a server can send at all.
 const sendable = anyString.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, ""));
 
-const value: Arbitrary<string> = fc.oneof(
+const line: Arbitrary<string> = fc.oneof(
   digits,
   decimals,
   date,
@@ -58,6 +58,11 @@ const value: Arbitrary<string> = fc.oneof(
   numbers,
   sendable,
 );
+const joined = fc
+  .tuple(fc.array(line, { minLength: 2, maxLength: 3 }), fc.constantFrom(",", ", "))
+  .map(([list, comma]) => list.join(comma))
+  .filter((text) => text.length < 100);
+const value = fc.oneof({ weight: 8, arbitrary: line }, { weight: 1, arbitrary: joined });
 const absent = fc.constant(undefined);
 const cases = fc.record({
   seconds: fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: absent }),
@@ -78,13 +83,24 @@ function inMilliseconds(text: string, unitMs: number): number | undefined {
 
 /** What the two headers ask for in a response of `now`; "some" for a date that is none, read all the same. */
 function asked(seconds = "", milliseconds = "", now: number): number | "some" | undefined {
-  const text = seconds.replace(spaces, "");
   const times = [
-    inMilliseconds(milliseconds.replace(spaces, ""), 1),
-    inMilliseconds(text, 1000) ?? untilDate(text, now),
+    ...lines(milliseconds).map((text) => inMilliseconds(text, 1)),
+    ...lines(seconds).map((text) => inMilliseconds(text, 1000) ?? untilDate(text, now)),
   ].filter((ms) => ms !== undefined);
   if (times.includes("some")) return "some";
   return times.length === 0 ? undefined : Math.max(...(times as number[]));
+}
+
+// A proxy joins repeated lines with commas. The comma of a date stands before a space and the day of the month.
+function lines(value: string): readonly string[] {
+  const found: string[] = [];
+  let line: string | undefined;
+  for (const piece of value.split(",")) {
+    const ofDate = line !== undefined && /^ \d\d[ -]/.test(piece);
+    if (line !== undefined && !ofDate) found.push(line);
+    line = ofDate ? `${line},${piece}` : piece;
+  }
+  return [...found, line ?? ""].map((text) => text.replace(spaces, ""));
 }
 
 function untilDate(text: string, now: number): number | "some" | undefined {
