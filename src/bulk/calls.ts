@@ -19,7 +19,8 @@ import type { RunSettings } from "./options.js";
 export interface RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
-  readonly loop: LoopDelay;
+  /** Undefined when the limit is fixed: only a search asks how long responses took. */
+  readonly loop: LoopDelay | undefined;
   /** How many of the attempts were retries. */
   retries: number;
   /**
@@ -46,7 +47,6 @@ export class RunLane extends Lane {
   readonly #run: RunParts;
   #isAborted = false;
   #hasBegun = false;
-  #isCounted = false;
   #time: Pick<Deadline, "end"> | undefined;
 
   constructor(run: RunParts, bytes: number) {
@@ -59,23 +59,15 @@ export class RunLane extends Lane {
     if (this.#hasBegun) this.#run.retries += 1;
     this.#hasBegun = true;
     super.begin(now);
-    this.#isCounted = true;
   }
 
   override responded(): void {
-    this.#uncount();
-    this.busyMs = this.#run.loop.busyMs();
+    this.busyMs = this.#run.loop?.busyMs() ?? 0;
     super.responded();
   }
 
-  override failed(): void {
-    this.#uncount();
-    super.failed();
-  }
-
   override decide(failure: Failure, state: RetryState): Decision {
-    this.#uncount();
-    this.busyMs = this.#run.loop.busyMs();
+    this.busyMs = this.#run.loop?.busyMs() ?? 0;
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
@@ -87,12 +79,6 @@ export class RunLane extends Lane {
     if (this.isTooMany) this.#run.pace.unsent();
     this.#run.noted(failure);
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
-  }
-
-  // The tokens of an attempt that is over are no longer in flight.
-  #uncount(): void {
-    if (this.#isCounted) this.#run.pace.ended(this.estimated);
-    this.#isCounted = false;
   }
 
   override begun(time: Pick<Deadline, "end">): void {
@@ -110,15 +96,15 @@ export class RunLane extends Lane {
 /** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
 export class LoopDelay {
   #last: { readonly idle: number; readonly active: number } = utilization();
-  #busyMs = 0;
+  // No number, which turns into a fraction: V8 would compile the next run's code again, for an object of another shape.
+  #beforeIdle: { readonly active: number } = this.#last;
 
   /** Call it for each response. An idle loop takes a response at once, so none waited longer than the loop was busy. */
   busyMs(): number {
     const now = utilization();
-    if (now.idle > this.#last.idle) this.#busyMs = 0;
-    this.#busyMs += now.active - this.#last.active;
+    if (now.idle > this.#last.idle) this.#beforeIdle = this.#last;
     this.#last = now;
-    return now.idle > 0 ? this.#busyMs : 0;
+    return now.idle > 0 ? now.active - this.#beforeIdle.active : 0;
   }
 }
 
@@ -153,9 +139,9 @@ export class Calls<Id> {
   }
 
   begin(pending: PendingRequest<Id>, lane: RunLane): Promise<RerankResponse> {
-    const call = (): Promise<RerankResponse> =>
-      this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
-    return this.areOwn ? call() : this.#watched(call);
+    const options = this.#optionsOf(pending, lane);
+    if (this.areOwn) return this.#client.rerank(pending.body, options);
+    return this.#watched(() => this.#client.rerank(pending.body, options));
   }
 
   // Makes a custom client's call, which may throw, return something that is not a promise, or never settle.

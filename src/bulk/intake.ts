@@ -116,6 +116,14 @@ export class Intake<Id> {
     return request;
   }
 
+  open(): void {
+    try {
+      this.#source.open();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
   putBack(pending: PendingRequest<Id>): void {
     this.#ready.push(pending);
   }
@@ -194,7 +202,7 @@ function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
-/** An iterable or async iterable whose iterator is created at the first `next`. */
+/** An iterable or async iterable whose iterator is created by `open`, before the first `next`. */
 export class Source<T> {
   readonly #iterable: Partial<Iterable<T> & AsyncIterable<T>>;
   readonly #open: () => Iterator<T> | AsyncIterator<T>;
@@ -209,9 +217,12 @@ export class Source<T> {
     this.#open = open;
   }
 
+  open(): void {
+    this.#iterator = this.#open.call(this.#iterable);
+  }
+
   next(): IteratorResult<T> | Promise<IteratorResult<T>> {
-    this.#iterator ??= this.#open.call(this.#iterable);
-    return this.#iterator.next();
+    return (this.#iterator as Iterator<T>).next();
   }
 
   /** Calls the iterator's `return`, if it has one. */

@@ -31,7 +31,7 @@ export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly signal: AbortSignal;
   readonly pace: Pace;
-  readonly loop: LoopDelay = new LoopDelay();
+  readonly loop: LoopDelay | undefined;
   retries = 0;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
@@ -55,6 +55,7 @@ export class Run<Id> implements RunParts {
     const limiter = limiterOf(client, settings);
     const pace = new Pace(rate ?? {}, limits);
     this.pace = pace;
+    this.loop = limiter.search && new LoopDelay();
     this.#settings = settings;
     this.#limiter = limiter;
     this.#calls = new Calls(client, settings, limiter);
@@ -105,6 +106,7 @@ export class Run<Id> implements RunParts {
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
     if (signal?.aborted) this.end("aborted");
     else if (signal) endOnAbort(signal, this);
+    if (this.#state === "running") this.#intake.open();
   }
 
   #endAfter(ms: number): void {

@@ -237,9 +237,11 @@ export class Lane implements AttemptTimes {
 
   #end(): boolean {
     const wasInFlight = this.#isInFlight;
+    const schedule = this.#schedule;
     this.#isInFlight = false;
-    this.ended = this.#schedule.clock.now();
-    if (wasInFlight) this.#schedule.inFlight -= 1;
+    this.ended = schedule.clock.now();
+    if (wasInFlight) schedule.inFlight -= 1;
+    if (wasInFlight) schedule.pace?.ended(this.estimated);
     return wasInFlight;
   }
 }
