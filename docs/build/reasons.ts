@@ -31,7 +31,7 @@ export async function reasonsPart(): Promise<Page> {
   const reasons: [figure: number | string, words: string][] = [
     [
       once.length,
-      "tested failures after which the file may already be stored. The client does not retry the upload after any of them: [retries](/guide/retries.md).",
+      "tested upload failures after which the service may already have stored the file. The client does not retry the upload after any of them: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,

@@ -19,14 +19,19 @@ const lines: readonly (readonly Entry[])[] = [
   [["RESOURCE_EXHAUSTED (429) with a Retry-After of at most 60 s", ["exhausted-named-retry-after"]]],
   [
     ["RESOURCE_EXHAUSTED (429) without Retry-After", ["exhausted-named"]],
-    ["DEADLINE_EXCEEDED", ["deadline-named"]],
+    ["no response within `attemptTimeoutMs`", ["attempt-timeout"]],
+    ["a response with DEADLINE_EXCEEDED (504)", ["deadline-named", "status-504"]],
     ["500 without a code", ["status-500"]],
   ],
   [
     ["connection lost before the response", ["reset-before-headers"]],
     ["502, 503, 52x without a code", ["status-502-html", "status-503", "status-520"]],
   ],
-  [["401, when `apiKey` is a function: a retry with a fresh key", ["status-401-fresh-key"]]],
+  [
+    ["401, if `apiKey` is a function (the retry has a fresh key)", ["status-401-fresh-key"]],
+    ["421", ["status-421"]],
+    ["425", ["status-425"]],
+  ],
   [
     [
       "any other rejection",
