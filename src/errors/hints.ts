@@ -56,13 +56,13 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
 
 // Why a failed call was not retried, as a sentence; empty if the advice already tells the reason.
 const reasons: Readonly<Record<NotRetried, string>> = {
-  "not-transient": "It was not retried: it would most likely fail again.",
-  "not-safe": "It was not retried, because running it twice is not safe.",
-  "single-use-body": "It was not retried, because a stream can be read only once.",
-  "retries-used-up": "It was retried as often as maxRetries and this kind of failure allow.",
-  budget: "It was not retried, because this client has used up its retries for now.",
+  "not-transient": "The call was not retried: it would most likely fail again.",
+  "not-safe": "The call was not retried, because running it twice is not safe.",
+  "single-use-body": "The call was not retried, because a stream can be read only once.",
+  "retries-used-up": "The call was retried as often as maxRetries and this kind of failure allow.",
+  budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
-  "asked-to-wait-too-long": "It was not retried, because no call waits that long.",
+  "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",
   refused: "",
   aborted: "",
 };
@@ -77,7 +77,7 @@ export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<Status
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
   // After a single attempt, the retries are used up only if `maxRetries` is 0.
   const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
-  const reason = isOnly ? "It was not retried, because maxRetries is 0." : notRetried && reasons[notRetried];
+  const reason = isOnly ? "The call was not retried: maxRetries is 0." : notRetried && reasons[notRetried];
   return sentences(asked, reason ?? "");
 }
 

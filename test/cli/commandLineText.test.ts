@@ -174,7 +174,7 @@ describe("the words of an error", () => {
     const args = ["scale", "prod", "1", "--max-retries", "0", "--json"];
     const { stderr } = await tunerank(args, { baseUrl: server.url });
     const { error } = JSON.parse(stderr);
-    expect(error.hint).toContain("It was not retried, because --max-retries is 0.");
+    expect(error.hint).toContain("The call was not retried: --max-retries is 0.");
     expect(error.hint).not.toContain("used up");
     expect(error.message).toBe(`[UNAVAILABLE] Busy. ${error.hint}`);
     expect(error).toMatchObject({

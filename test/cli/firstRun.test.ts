@@ -108,7 +108,7 @@ describe("the first run", () => {
     const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
     expect(advice(await failureOf(call))).toEqual([
       `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
-      "Nothing listens there: check baseUrl, and that the server runs. It was not retried, because maxRetries is 0.",
+      "Nothing listens there: check baseUrl, and that the server runs. The call was not retried: maxRetries is 0.",
     ]);
     await close();
   });

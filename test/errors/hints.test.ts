@@ -51,7 +51,7 @@ describe.each(transports)("over $name", ({ options }) => {
     const client = connect(server.url, options);
     const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
     expect(error.hint).toMatch(
-      /sign in first.* A retry of this call is safe\. It was not retried: it would most likely fail again\.$/,
+      /sign in first.* A retry of this call is safe\. The call was not retried: it would most likely fail again\.$/,
     );
   });
 
@@ -239,7 +239,7 @@ describe("the reason for no other attempt", () => {
       const error = await failureOf(() => call(connect(server.url, { maxRetries: 0 })));
       expect(error).toMatchObject({ notRetried: "retries-used-up" });
       expect(error.hint).not.toContain("used up");
-      expect(error.hint).toMatch(/ It was not retried, because maxRetries is 0\.$/);
+      expect(error.hint).toMatch(/ The call was not retried: maxRetries is 0\.$/);
     }
   });
 
@@ -247,6 +247,8 @@ describe("the reason for no other attempt", () => {
     server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
     const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
     expect(error.attempts).toHaveLength(2);
-    expect(error.hint).toMatch(/ It was retried as often as maxRetries and this kind of failure allow\.$/);
+    expect(error.hint).toMatch(
+      / The call was retried as often as maxRetries and this kind of failure allow\.$/,
+    );
   });
 });

@@ -68,7 +68,7 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(error.text).toBe("Used up: a, b.");
     expect(error.advice).toBe("Wait, or lower the rate or the size of your requests.");
-    expect(error.reason).toBe("The service asks to wait 7 s. It was not retried, because maxRetries is 0.");
+    expect(error.reason).toBe("The service asks to wait 7 s. The call was not retried: maxRetries is 0.");
     expect(error.hint).toBe(`${error.advice} ${error.reason}`);
     expect(error.message).toBe(`[RESOURCE_EXHAUSTED] ${error.text} ${error.hint}`);
     expect(Object.keys(error)).not.toEqual(expect.arrayContaining(["text"]));

@@ -126,7 +126,7 @@ describe("a certificate", () => {
       expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", notRetried: "not-transient" });
       expect(textOf(error)).toBe("[UNAVAILABLE] certificate has expired.");
       expect(error.hint).toBe(
-        "The server's certificate has expired, or this machine's clock is wrong. It was not retried: it would most likely fail again.",
+        "The server's certificate has expired, or this machine's clock is wrong. The call was not retried: it would most likely fail again.",
       );
     } finally {
       agent.destroy();
