@@ -114,9 +114,9 @@ export async function outagePart(): Promise<Page> {
   ]);
   const calls = figures[0]?.callsInOutage.toLocaleString("en");
   const text = [
-    `A simulation: the service is down for ${seconds} seconds. A program continues to make ${scenario.callsPerSecond} calls a second, ${calls} in all.`,
+    `A simulation: the service is down for ${seconds} seconds. A program continues to make ${scenario.callsPerSecond} calls a second, ${calls} in all. For comparison, \`openai\` is OpenAI's client from npm, which makes two retries of each call.`,
     "",
-    table(["Policy", "Requests sent", "Per call", "Maximum in a second"], rows),
+    table(["Policy", "Requests sent", "Requests per call", "Most requests in a second"], rows),
   ].join("\n");
   return { path: "parts/outage.md", text };
 }
