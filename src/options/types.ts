@@ -122,7 +122,7 @@ export interface TraceDetails {
   usage?: RerankUsage | undefined;
 }
 
-/** What subscribers of the tracing channel `tunerank.call` receive: never a key, a body or a response. */
+/** What subscribers of the tracing channel `tunerank.call` receive: no key, and no body except that of an `error`. */
 export interface CallTrace extends Partial<Target>, TraceDetails {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
