@@ -43,7 +43,7 @@ export async function versionsPart(contract: Contract): Promise<Page> {
   const final = await readdir(new URL("../../contract/revisions", import.meta.url));
   const state = final.includes(contract.revision)
     ? "final"
-    : `a draft; the final ones are ${final.sort(compareRevisions).map(code).join(", ")}`;
+    : `a draft; final revisions: ${final.sort(compareRevisions).map(code).join(", ")}`;
   const rows = [
     ["the package `tunerank`", code(version), "[changes](/guide/changelog.md)"],
     [
@@ -51,7 +51,11 @@ export async function versionsPart(contract: Contract): Promise<Page> {
       `${code(contract.revision)}, ${state}`,
       "[changes](/guide/contract-changelog.md)",
     ],
-    ["the service's management API, `version`", code(contract.version), "[the contract](#the-contract)"],
+    [
+      "the service's API, `version` of the OpenAPI document",
+      code(contract.version),
+      "[the contract](#the-contract)",
+    ],
     ["Node, as the package asks for it", code(engines.node), "[below](#node)"],
   ];
   return { path: "parts/versions.md", text: table(["What", "Version", "More"], rows) };
