@@ -29,6 +29,7 @@ const main: readonly (readonly [event: string, words: string])[] = [
   ["html", "a 200 that is a web page"],
   ["incomplete-other", "a 200 whose JSON lacks a required field"],
   ["status-401-fresh-key", "401, with a key from a function"],
+  ["status-421", "421 (misdirected request) or 425 (too early), without a code"],
   ["not-found-named", "any other rejection: 400, 403, 404, 409, 501"],
   ["data-loss-named", "`DATA_LOSS`"],
   ["status-307", "a redirect: never followed"],

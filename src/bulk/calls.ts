@@ -180,8 +180,7 @@ export class Calls<Id> {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const { signal } = this;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
-    // The signal is first set to undefined: V8 tracks the shape of a field's values, and on Node 20 each AbortSignal has
-    // a shape of its own.
+    // First undefined: V8 tracks the shape of a field's values, and on Node 20 each AbortSignal has its own.
     options.signal = undefined;
     options.signal = signal;
     options.timeoutMs = timeoutMs;

@@ -20,8 +20,7 @@ export class Delivery<T> {
   constructor(ordered: boolean) {
     this.#ordered = ordered;
     this.#receivers.pop();
-    // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
-    // compiles the code again when the field changes.
+    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.#isOver = false;
   }
 

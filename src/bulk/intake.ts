@@ -72,8 +72,7 @@ export class Intake<Id> {
   constructor(source: Source<RerankAllRequest<Id>>, run: IntakeRun<Id>) {
     this.#source = source;
     this.#run = run;
-    // The field is assigned twice, and is undefined first: V8 treats a field that is assigned once as a constant, and
-    // compiles the code again when the field changes.
+    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.isDry = false;
   }
 

@@ -58,8 +58,7 @@ export class Schedule {
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
     this.#run = run;
-    // A second assignment, after the declaration's undefined: V8 takes a field assigned once for a constant, and
-    // recompiles when it changes.
+    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.#isClosed = false;
   }
 

@@ -97,9 +97,8 @@ function wrongIn(
   named: Named,
 ): string | undefined {
   const { index } = entry;
-  const { length } = documents;
-  if (index < 0 || index >= length)
-    return `data[${position}].index is not one of ${length} documents${named(0, length - 1)}`;
+  if (index < 0 || index >= documents.length)
+    return `data[${position}].index is not one of ${documents.length} documents${named(0, documents.length - 1)}`;
   if (seen[index] === rankings) return `index ${index} is there twice${named(index)}`;
   // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");
