@@ -389,7 +389,7 @@ test("a ranking that cannot be joined fails for good", async () => {
   service.answer("rerank", { object: "list", model: "m", data: [{ index: 9, relevance_score: 1 }] });
   const { type, nonRetryable, call } = await failureOf(within(operations.rerank).result);
   assert.deepEqual([type, nonRetryable, call.executed], ["INTERNAL", true, "yes"]);
-  assert.match(call.message, /is not one of 2 documents/);
+  assert.match(call.message, /is outside the list of 2 documents/);
   const chunked = chunkActivities(rows(2));
   assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 0, failed: 2 });
 });

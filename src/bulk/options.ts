@@ -267,7 +267,7 @@ function concurrencyOf(value: RerankAllOptions["concurrency"] = "auto"): RunSett
   if (value === "auto") return { max: mostAtOnce };
   if (typeof value === "number") return checkInteger(value, "concurrency", 1);
   if (typeof value !== "object" || value === null)
-    throw invalid('concurrency must be a whole number or "auto".', { hint: "Or pass { max } for auto." });
+    throw invalid('concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.');
   const { max } = ownProperties(value, "concurrency", { max: 1 });
   return { max: checkInteger(max, "concurrency.max", 1) };
 }

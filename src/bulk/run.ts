@@ -286,7 +286,7 @@ function endedAs<Id>(
     ...shared,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
-    hint: "Allow more time with totalTimeoutMs. You can rank again what is not done.",
+    hint: "Allow more time with totalTimeoutMs, or send the remaining requests in another run.",
   } as const;
   return withProgress(
     `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,
@@ -315,7 +315,7 @@ function endedByHold<Id>(
     operation: "rerankDocuments",
     notRetried: "asked-to-wait-too-long",
     ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
-    hint: "Go on after that time with what is not done, or allow a longer wait with maxPauseMs.",
+    hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
   } as const;
   const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
   return withProgress(text, details, progress);
@@ -328,7 +328,7 @@ function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError
     code: "RESOURCE_EXHAUSTED",
     codeSource: "client",
     operation: "rerankDocuments",
-    hint: "Go on with what is not done in another run, or allow more.",
+    hint: "Send the remaining requests in another run, or raise the limit.",
   } as const;
   const estimated = isEstimated ? ", and more are estimated where they have none" : "";
   const text =
@@ -344,7 +344,7 @@ function withProgress<Id>(
   { counts, notDone, batchesLost, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
   const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
-  const text = `${message} The run ended with ${counts.done} results handed out and ${notDone.length} requests begun${lost}`;
+  const text = `${message} The run ended with ${counts.done} results and ${notDone.length} requests without a result${lost}`;
   const { executed, executedBecause } = ran;
   const error = new StatusError(text, { ...details, executed, executedBecause });
   return Object.assign(error, { ...counts, notDone, batchesLost });

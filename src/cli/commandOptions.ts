@@ -49,7 +49,7 @@ export function addServiceOptions(command: Command): Command {
     .option("--account <ID>", "The account. Default: TUNERANK_ACCOUNT_ID.")
     .option(
       "--env-file <FILE>",
-      "A file with these variables, as `node --env-file` reads it. Variables that are already set take precedence.",
+      "A file that sets environment variables, as `node --env-file` reads it. Variables that are already set take precedence.",
     )
     .option(
       "--timeout <TIME>",
@@ -66,7 +66,7 @@ export function addServiceOptions(command: Command): Command {
       "--proxy <URL>",
       "Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.",
     )
-    .option("--noproxy <HOSTS>", "Reach these hosts without a proxy. Replaces no_proxy.")
+    .option("--noproxy <HOSTS>", "Reach these hosts (A,B) without a proxy. Replaces no_proxy.")
     .option("--debug", "Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.")
     .option(
       "--dry-run",
@@ -131,7 +131,7 @@ export function addRequestOptions(command: Command): Command {
     )
     .option(
       "--content-type <TYPE>",
-      "The media type of the body, or of an upload's file. Default: application/json; for a file application/octet-stream.",
+      "The media type of the body, or of an upload's file. Default: application/json; for an upload's file application/octet-stream.",
     )
     .option("--accept <TYPE>", "The media type of the response, with METHOD PATH. Default: application/json.")
     .option(
@@ -163,11 +163,11 @@ function addFiles(command: Command): Command {
   return command
     .option(
       "--bulk <FILE>",
-      "A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: an id, a query and documents, and any other field of a request.",
+      "A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: id, query and documents, and optionally model, top_n, task and return_documents. Requests are retried until --timeout, so --max-retries is not allowed.",
     )
     .option(
       "--output <FILE>",
-      "The file for the results, one line for each id. It is the checkpoint: run the same command again to continue.",
+      "The file for the results: one row (a line of JSON) for each id. It is the checkpoint: run the same command again to continue.",
     )
     .option(
       "--errors <FILE>",
@@ -239,7 +239,7 @@ function addLimits(command: Command): Command {
     )
     .option(
       "--total-timeout <TIME>",
-      "The time limit of the whole run. It starts after the input file was checked. --timeout is for each request. Default: no limit.",
+      "The time limit of the whole run. It starts after the input file was checked. With --bulk, --timeout is the time for each request. Default: no limit.",
       secondsOf("--total-timeout"),
     )
     .option(

@@ -84,7 +84,7 @@ tunerank request POST /inference/v1/rerank --body '{"query": "refund", "document
 tunerank mock --port 4010
 # respond to the next two reranks with 503
 tunerank mock --fail rerank:503x2
-# then start the client under test, which asks http://127.0.0.1:4020/next
+# start it; then start the client under test, which asks http://127.0.0.1:4020/next
 tunerank conformance --port 4020
 # run only some test cases, and print one JSON value
 tunerank conformance --only retry-after --json

@@ -98,7 +98,7 @@ function bodyRows(id: OperationId): ContractRow[] {
   const fields = Object.keys(properties).map((name) =>
     required.includes(name) ? name : `${name} (optional)`,
   );
-  const needed = optional || fields.length === 0 ? "" : "Required. ";
+  const needed = fields.length === 0 ? "" : `${optional ? "" : "Required. "}Fields: `;
   return [
     [
       "--body JSON, --body-file FILE",

@@ -98,7 +98,7 @@ function addUpload(program: Command): Command {
       "--no-check",
       "Send files without a check. By default, a file named .jsonl or .ndjson (also with .gz) is sent only if it is valid JSON Lines.",
     )
-    .option("--verify", "Fail if the field bytes of the response is not the number of bytes sent.")
+    .option("--verify", "Fail if the field `bytes` of the response is not the number of bytes sent.")
     .option(
       "--checkpoint <FILE>",
       "Record the outcome of each file here. Run the same command again to continue: a file that may be stored is not sent again.",

@@ -103,10 +103,8 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ],
   ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],
-  [
-    "Go on after that time with what is not done, or allow",
-    "Run the same command again after that time: it continues. Or allow",
-  ],
+  ["Send the rest after that time, or allow", "Run the same command again after that time, or allow"],
+  ["rerank.items with batchSize", "--batch-size"],
   ["in the service's console or API", "in the service's console, or with `tunerank request GET PATH`,"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
@@ -163,7 +161,7 @@ const quotedOrWord = new RegExp(
 export function inFlags(text: string, command?: string): string {
   const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
   // `request` sends what it is given, in one request.
-  const fit = command === "request" ? replaced.replace(" (batchSize)", "") : replaced;
+  const fit = command === "request" ? replaced.replace(" (--batch-size)", "") : replaced;
   const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };
   return fit.replace(quotedOrWord, (found) => own[found] ?? found);
 }

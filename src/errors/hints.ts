@@ -3,7 +3,7 @@ import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails
 
 // Codes that tell nothing about the cause (UNKNOWN, INTERNAL) have no advice.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
-  ABORTED: "Read the state, then call again if the change is still wanted: another ran at the same time.",
+  ABORTED: "Read the state, and call again if you still want the change: another was made at the same time.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
   CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
@@ -13,7 +13,7 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
-  PERMISSION_DENIED: "The key lacks this permission: use another, or have it granted.",
+  PERMISSION_DENIED: "The key lacks a permission: use another key, or have the permission granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
   UNAVAILABLE: "Try again later: the service is down or overloaded.",
@@ -40,7 +40,7 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   410: "It is gone: use another id.",
   411: "The size is needed first: pass size, or a path, a Blob or bytes.",
   413: "Send a smaller request.",
-  "413 rerankDocuments": "Send fewer documents at once (batchSize).",
+  "413 rerankDocuments": "Send fewer documents at once (rerank.items with batchSize).",
   "413 uploadDatasetFile": "Send a smaller file; larger files use the service's upload-endpoint operation.",
   414: "Use a shorter id or base URL.",
   415: "Check baseUrl, and the media type of the file.",
@@ -59,7 +59,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "The call was not retried: it would most likely fail again.",
   "not-safe": "The call was not retried, because running it twice is not safe.",
   "single-use-body": "The call was not retried, because a stream can be read only once.",
-  "retries-used-up": "The call was retried as often as maxRetries and this kind of failure allow.",
+  "retries-used-up": "All retries are used up: maxRetries or this kind of failure allows no more.",
   budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",

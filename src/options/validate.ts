@@ -170,7 +170,7 @@ export function suggestion(name: string, known: readonly string[]): string {
       edits: editsBetween(lettersOf(name), lettersOf(candidate)) / candidate.length,
     }))
     .reduce((best, each) => (each.edits < best.edits ? each : best));
-  return near.edits > 1 / 2 ? `it takes ${known.join(", ")}.` : `did you mean ${near.candidate}?`;
+  return near.edits > 1 / 2 ? `use one of ${known.join(", ")}.` : `did you mean ${near.candidate}?`;
 }
 
 /** A name without the marks and capitals in which spellings differ: `topn` of `top_n` and `topN`. */

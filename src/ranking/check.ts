@@ -98,7 +98,7 @@ function wrongIn(
 ): string | undefined {
   const { index } = entry;
   if (index < 0 || index >= documents.length)
-    return `data[${position}].index is not one of ${documents.length} documents${named(0, documents.length - 1)}`;
+    return `data[${position}].index is outside the list of ${documents.length} documents${named(0, documents.length - 1)}`;
   if (seen[index] === rankings) return `index ${index} is there twice${named(index)}`;
   // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");

@@ -277,7 +277,7 @@ test("--total-timeout ends a run whose requests have time left, and the next goe
   expect(exitCode).toBe(9);
   expect(stdout).toMatch(/^Ranked 4, /);
   expect(stderr).toContain(
-    `[DEADLINE_EXCEEDED] The run was not over within ${Number(seconds) * 1000} ms (--total-timeout). The run ended with 4 results handed out`,
+    `[DEADLINE_EXCEEDED] The run was not over within ${Number(seconds) * 1000} ms (--total-timeout). The run ended with 4 results`,
   );
   expect(stderr).toContain("Allow more time with --total-timeout.");
   expect(await rowsOf(output)).toHaveLength(4);

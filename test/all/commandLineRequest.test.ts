@@ -166,7 +166,7 @@ test.each([
   [
     "a key as a parameter",
     ["scaleDeployment", "--param", `${canaryKey}=x`],
-    "scaleDeployment has no such --param: it takes deployment_id.",
+    "scaleDeployment has no such --param: use one of deployment_id.",
   ],
   [
     "a replica too few",

@@ -98,7 +98,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     const error = await failure(run());
     expect(results).toEqual(["r0", "r1"]);
     expect(error).toMatchObject({ code, done: 2, notDone: ["r2"], executed: "yes", httpStatus: status });
-    expect(error.message).toContain("The run ended with 2 results handed out and 1 requests begun.");
+    expect(error.message).toContain("The run ended with 2 results and 1 requests without a result.");
     expect(server.requests).toHaveLength(3);
   });
 });
@@ -253,7 +253,10 @@ test("ids may be of any type", async () => {
 
 test.each<[unknown, string]>([
   [{ concurrency: 0 }, "concurrency must be at least 1, not 0."],
-  [{ concurrency: "many" }, 'concurrency must be a whole number or "auto".'],
+  [
+    { concurrency: "many" },
+    'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
+  ],
   [{ timeoutMs: 0 }, "timeoutMs must be greater than 0, not 0."],
   [{ totalTimeout: 5 }, "did you mean totalTimeoutMs?"],
   [{ maxRetries: 2 }, "Unknown option maxRetries"],

@@ -26,9 +26,9 @@ async function rank(
 
 // What came, what was asked for besides, and what is wrong with it.
 const broken: readonly [name: string, data: Entries, body: Partial<RerankRequest>, says: string][] = [
-  ["past the last document", entries(0, 1, 9), {}, "data[2].index is not one of 3 documents"],
-  ["counted from 1", entries(1, 2, 3), {}, "data[2].index is not one of 3 documents"],
-  ["below 0", entries(0, -1, 2), {}, "data[1].index is not one of 3 documents"],
+  ["past the last document", entries(0, 1, 9), {}, "data[2].index is outside the list of 3 documents"],
+  ["counted from 1", entries(1, 2, 3), {}, "data[2].index is outside the list of 3 documents"],
+  ["below 0", entries(0, -1, 2), {}, "data[1].index is outside the list of 3 documents"],
   ["there twice", entries(0, 1, 1), {}, "index 1 is there twice"],
   ["missing", entries(0, 2), {}, "index 1 is missing"],
   ["missing of all", entries(), {}, "index 0 is missing"],

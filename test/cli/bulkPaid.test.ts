@@ -33,10 +33,10 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
     "an index of none of the documents",
     { json: { data: [entry(0), entry(9)] } },
     1,
-    "is not one of 2 documents",
+    "is outside the list of 2 documents",
   ],
   ["too few documents", { json: { data: [entry(0)] } }, 1, "index 1 is missing"],
-  ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object the contract promises"],
+  ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object that the OpenAPI document describes"],
   ["no data", { json: {} }, 2, "data is missing or not valid"],
   ["what no row can hold", { text: deepResponse }, 1, "cannot be written as a row"],
 ])("a response with %s", (_name, reply, requests, says) => {

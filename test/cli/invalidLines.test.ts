@@ -42,7 +42,7 @@ test("all of them are in --errors, and the summary says so where not all were sh
   ]);
   expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(numbers(70));
   expect(stdout).toMatch(
-    /^Ranked 1, 0 done before, 5 invalid, 65 unreadable lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
+    /^Ranked 1, 0 done before, 5 invalid, 65 skipped lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
   );
 });
 
@@ -51,7 +51,7 @@ test("without --errors the summary says where the rest would be", async () => {
   const { stdout, stderr } = await bulk();
   expect(toldIn(stderr)).toHaveLength(51);
   expect(stdout).toMatch(
-    /, 30 invalid, 30 unreadable lines, in \d+\.\d s\. .* rows\/s\. 10 were not shown: with --errors FILE, all of them are in that file\.\n$/,
+    /, 30 invalid, 30 skipped lines, in \d+\.\d s\. .* rows\/s\. 10 were not shown: with --errors FILE, all of them are in that file\.\n$/,
   );
 });
 
@@ -59,7 +59,7 @@ test("as many as are shown are not said to be more", async () => {
   await writeFile(input, rowOf("a") + invalid(50));
   const { stdout, stderr } = await bulk();
   expect(toldIn(stderr)).toHaveLength(50);
-  expect(stdout).toMatch(/, 25 unreadable lines, in \d+\.\d s\. [^.]*[\d.]+ rows\/s\.\n$/);
+  expect(stdout).toMatch(/, 25 skipped lines, in \d+\.\d s\. [^.]*[\d.]+ rows\/s\.\n$/);
 });
 
 test("with --json each is JSON, and so are the counts of those that were not shown", async () => {

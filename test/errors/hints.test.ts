@@ -15,7 +15,7 @@ const server = useRecordingServer();
 const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
   [401, /Check apiKey or TUNERANK_API_KEY/],
   [402, /billing/],
-  [403, /lacks this permission/],
+  [403, /lacks a permission/],
   [406, /Check that baseUrl is the service itself/],
   [410, /gone: use another id/],
   [411, /pass size, or a path, a Blob or bytes/],
@@ -108,7 +108,7 @@ test("413 says of each operation what to send less of", async () => {
   server.reply({ status: 413, text: "" });
   const client = connect(server.url);
   const ranked = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
-  expect(ranked.hint).toBe("Send fewer documents at once (batchSize).");
+  expect(ranked.hint).toBe("Send fewer documents at once (rerank.items with batchSize).");
   const uploaded = await failureOf(() => client.datasets.upload("reviews", new Blob(["a"]), { name: "a" }));
   expect(uploaded.hint).toBe(
     "Send a smaller file; larger files use the service's upload-endpoint operation.",
@@ -248,7 +248,7 @@ describe("the reason for no other attempt", () => {
     const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
     expect(error.attempts).toHaveLength(2);
     expect(error.hint).toMatch(
-      / The call was retried as often as maxRetries and this kind of failure allow\.$/,
+      / All retries are used up: maxRetries or this kind of failure allows no more\.$/,
     );
   });
 });

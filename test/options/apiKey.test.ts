@@ -149,7 +149,7 @@ describe.each(quoted)("a key in quotes (%#)", (key) => {
   });
 
   test.each([
-    [403, /^The key lacks this permission/],
+    [403, /^The key lacks a permission/],
     [407, /^The proxy needs its own user name/],
     [404, /^Check the id/],
   ])("is not told of where the status is %i", async (status, hint) => {

@@ -28,7 +28,7 @@ test.each([
 
 test("createClient refuses a name that is near to none with those there are", () => {
   const error = thrownBy(() => createClient({ ...complete, zzzzzzzzzzzz: 1 } as ClientOptions));
-  expect(error.message).toContain("Unknown option zzzzzzzzzzzz: it takes baseUrl, ");
+  expect(error.message).toContain("Unknown option zzzzzzzzzzzz: use one of baseUrl, ");
   expect(error.message).toContain("dangerouslyAllowBrowser");
 });
 

@@ -100,8 +100,12 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
   });
 
   test.each<[name: string, data: unknown, message: RegExp]>([
-    ["past the last item", [{ index: 2, relevance_score: 1 }], /data\[0\]\.index is not one of 2 documents/],
-    ["below zero", [{ index: -1, relevance_score: 1 }], /data\[0\]\.index is not one of 2/],
+    [
+      "past the last item",
+      [{ index: 2, relevance_score: 1 }],
+      /data\[0\]\.index is outside the list of 2 documents/,
+    ],
+    ["below zero", [{ index: -1, relevance_score: 1 }], /data\[0\]\.index is outside the list of 2/],
     [
       "that is there twice",
       [

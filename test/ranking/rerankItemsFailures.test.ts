@@ -97,7 +97,7 @@ describe("a batch that fails", () => {
       [
         "past its batch",
         [{ index: 10, relevance_score: 1 }],
-        "data[0].index is not one of 10 documents (items[30] to items[39])",
+        "data[0].index is outside the list of 10 documents (items[30] to items[39])",
       ],
       [
         "that is there twice",
@@ -126,7 +126,7 @@ describe("a batch that fails", () => {
       except({ json: { data: [{ index: 1 }], model: "m" } });
       const error = await rank();
       const what = "data[0].relevance_score (items[31]) is missing or not valid";
-      const whole = `[INTERNAL] The response is not the JSON object the contract promises: ${what}.`;
+      const whole = `[INTERNAL] The response is not the JSON object that the OpenAPI document describes: ${what}.`;
       expect(error.message).toBe(withHint(whole, error));
       expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
     });

@@ -168,7 +168,7 @@ export function printSummary(
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
-  if (badLines > 0) parts.push(`${counted(badLines, "unreadable line")}`);
+  if (badLines > 0) parts.push(`${counted(badLines, "skipped line")}`);
   const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
   const rest =
     notShown > 0 ? ` ${notShown} ${notShown === 1 ? "was" : "were"} not shown: ${whereAll[kept]}.` : "";

@@ -92,7 +92,7 @@ export async function readRows(
 
 function refusalOf({ number }: Line, { option, kind }: RowSource): UsageError {
   return new UsageError(
-    `${option}, line ${number}, is not a row of ${names[kind]}. Is it another file? Name a new one, or remove the line. Nothing was changed.`,
+    `${option}, line ${number}, is not a row of ${names[kind]}. If this is the wrong file, name another; if not, remove the line. Nothing was changed.`,
   );
 }
 

@@ -98,7 +98,7 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
     throw invalid("dispatcher must have the method dispatch of undici 6, 7 or 8.", {
-      hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: other packages of that name may lack it.",
+      hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
     });
   }
   const send = (request: TransportRequest): Exchange => dispatch(dispatcher as DispatcherLike, request);
