@@ -286,7 +286,7 @@ function endedAs<Id>(
     ...shared,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
-    hint: "Allow more time with totalTimeoutMs, or send the remaining requests in another run.",
+    hint: "Allow more time with totalTimeoutMs. Or send the remaining requests in another run.",
   } as const;
   return withProgress(
     `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,

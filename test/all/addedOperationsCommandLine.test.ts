@@ -201,7 +201,9 @@ test("the help of an id begins with what the contract says of it", async () => {
     /^replaceEvaluator {2}PUT \/v1\/accounts\/\{account_id\}\/evaluators\/\{evaluator_id\}\n/,
   );
   expect(stdout).toMatch(/--param evaluator_id=TEXT +Required\. The evaluator's id\./);
-  expect(stdout).toMatch(/--body JSON, --body-file FILE +Required\. displayName, threshold \(optional\)/);
+  expect(stdout).toMatch(
+    /--body JSON, --body-file FILE +Required\. Fields: displayName, threshold \(optional\)/,
+  );
   expect(stdout).toContain("Usage: tunerank request");
 });
 
