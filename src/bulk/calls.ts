@@ -23,18 +23,12 @@ export interface RunParts {
   readonly loop: LoopDelay | undefined;
   /** How many of the attempts were retries. */
   retries: number;
-  /**
-   * Ends the calls of a custom client, which is not from this package. This package's clients do not listen to the
-   * signal: {@link RunLane.abort} ends their calls.
-   */
-  readonly signal: AbortSignal;
   /** Called with the failure of each failed attempt. */
   noted(failure: Failure): void;
 }
 
 /** One call of a bulk run. The run can end the call, and can make a new call for the same request. */
 export class RunLane extends Lane {
-  override readonly signal: AbortSignal;
   /** How long the last response asks the run to pause, in milliseconds; 0 when it asks for no pause. */
   pauseMs = 0;
   /**
@@ -51,7 +45,6 @@ export class RunLane extends Lane {
 
   constructor(run: RunParts, bytes: number) {
     super(run.schedule, bytes);
-    this.signal = run.signal;
     this.#run = run;
   }
 
@@ -122,16 +115,13 @@ export class Calls<Id> {
   readonly #controller: AbortController = new AbortController();
   /** Whether this package made the client (false for a custom client). */
   readonly areOwn: boolean;
-  /**
-   * Ends the calls of a custom client. Calls of this package's clients end by {@link RunLane.abort}, which costs less.
-   */
-  readonly signal: AbortSignal;
-
+  // Ends the calls of a custom client. Calls of this package's clients end by `RunLane.abort`, which costs less.
+  readonly #signal: AbortSignal;
   /** Stops the deadline timer of each call in flight that a custom client makes. */
   readonly #unwatch: Set<() => void> = new Set();
 
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {
-    this.signal = this.#controller.signal;
+    this.#signal = this.#controller.signal;
     this.#client = client;
     this.areOwn = insideOf(client) !== undefined;
     this.#settings = settings;
@@ -178,11 +168,8 @@ export class Calls<Id> {
 
   #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
-    const { signal } = this;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
-    // First undefined: V8 tracks the shape of a field's values, and on Node 20 each AbortSignal has its own.
-    options.signal = undefined;
-    options.signal = signal;
+    if (!this.areOwn) options.signal = this.#signal;
     options.timeoutMs = timeoutMs;
     options.attemptTimeoutMs = attemptTimeoutMs;
     options[attemptPolicy] = lane;
@@ -191,7 +178,7 @@ export class Calls<Id> {
     if (onAttempt)
       options.onAttempt = (event) => {
         if (event.code === undefined) pending.event = event;
-        else if (!signal.aborted) this.#report(event, pending.id, lane);
+        else if (!this.#signal.aborted) this.#report(event, pending.id, lane);
       };
     return options;
   }

@@ -25,11 +25,13 @@ import { errorOfResponse, rankingOf } from "./responses.js";
 // How many requests a run keeps for each slot of the concurrency limit: requests in flight, requests that wait for a
 // retry, and results that no `next` has taken.
 const pendingForEach = 4;
+// Until so many results `next` calls `#start`, which does its work once. V8 would throw `next` away in each run, if it
+// reached a branch that it had seen taken only once.
+const fewSettled = 50;
 
 /** A bulk run: reads requests from the source, sends and retries them, and hands out results, within fixed bounds. */
 export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
-  readonly signal: AbortSignal;
   readonly pace: Pace;
   readonly loop: LoopDelay | undefined;
   retries = 0;
@@ -59,7 +61,6 @@ export class Run<Id> implements RunParts {
     this.#settings = settings;
     this.#limiter = limiter;
     this.#calls = new Calls(client, settings, limiter);
-    this.signal = this.#calls.signal;
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, this);
     this.#intake = new Intake(source, this);
@@ -67,12 +68,11 @@ export class Run<Id> implements RunParts {
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
-    const isFirst = this.#state === "new";
-    if (isFirst) this.#start();
+    if (this.#settled < fewSettled) this.#start();
     // Taking a result makes room for another request.
     const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
-    if (isFirst || makesRoom) this.#advance();
+    if (makesRoom) this.#advance();
     return next;
   }
 
@@ -101,12 +101,14 @@ export class Run<Id> implements RunParts {
   }
 
   #start(): void {
+    if (this.#state !== "new") return;
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
     if (signal?.aborted) this.end("aborted");
     else if (signal) endOnAbort(signal, this);
     if (this.#state === "running") this.#intake.open();
+    this.#advance();
   }
 
   #endAfter(ms: number): void {

@@ -23,8 +23,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
   const policy = (own as { readonly [attemptPolicy]?: Lane })[attemptPolicy];
   return {
     client,
-    // If the call's bulk run was given the same signal, the run itself ends its calls.
-    signal: own.signal === policy?.signal ? undefined : own.signal,
+    signal: own.signal,
     timeoutMs: own.timeoutMs ?? client.timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? client.attemptTimeoutMs,
     maxRetries: own.maxRetries ?? client.maxRetries ?? defaultMaxRetries,

@@ -136,8 +136,6 @@ export class Schedule {
  * begins with the call. The retries cost nothing of the client's retry budget.
  */
 export class Lane implements AttemptTimes {
-  /** The run's signal, if the run ends its calls itself: the calls then need not listen to the signal. */
-  declare readonly signal?: unknown;
   /** The call's options, if the run has checked them: the client then does not check them again. */
   declare options?: object | undefined;
   /** The bytes of the call's request; 0 if no token rate is declared. */
