@@ -19,7 +19,7 @@ const lines: readonly (readonly Entry[])[] = [
   [["RESOURCE_EXHAUSTED (429) with a Retry-After of at most 60 s", ["exhausted-named-retry-after"]]],
   [
     ["RESOURCE_EXHAUSTED (429) without Retry-After", ["exhausted-named"]],
-    ["no response within `attemptTimeoutMs`", ["attempt-timeout"]],
+    ["no response within the time of one attempt (`attemptTimeoutMs`)", ["attempt-timeout"]],
     ["a response with DEADLINE_EXCEEDED (504)", ["deadline-named", "status-504"]],
     ["500 without a code", ["status-500"]],
   ],
