@@ -182,7 +182,7 @@ export const programs: Readonly<Record<string, Row>> = {
     }),
   },
   tRPC: { file: "trpc/server.ts", of: "@trpc/server", all: true, run: trpc },
-  "pnpm workspace, two versions": { file: "pnpm-workspace/search.js", of: "pnpm", run: pnpm },
+  "pnpm workspace, two versions of tunerank": { file: "pnpm-workspace/search.js", of: "pnpm", run: pnpm },
   "yarn, Plug'n'Play": { file: "node-javascript/main.js", of: "@yarnpkg/cli-dist", all: true, run: yarn },
   "test doubles": { run: checkDoubles },
   "the README alone": { run: checkReadme },

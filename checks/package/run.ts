@@ -141,7 +141,7 @@ async function checkTreeShaking(user: string): Promise<string> {
   const inputs = Object.keys(metafile.inputs);
   const found = inputs.filter((input) => absent.some((folder) => input.includes(folder)));
   if (found.length > 0) throw new Error(`A bundle of createClient holds ${found}.`);
-  return `${inputs.length} modules, none of ${absent.join(", ")}`;
+  return `createClient alone: ${inputs.length} modules, none of ${absent.join(", ")}`;
 }
 
 /** Each knows the other's errors, and subclasses are told apart. */

@@ -39,7 +39,7 @@ const jests = [29, 30].flatMap((version): Runner[] => {
     { name: `${name}, @swc/jest`, file: "a.test.ts", imports: "import", args, configuration: swc },
     { name: `${name}, ts-jest`, file: "a.test.ts", imports: "import", args, configuration: tsJest },
     ...[swc, tsJest].map((configuration, index): Runner => {
-      const transform = `${name}, ${["@swc/jest", "ts-jest"][index]}, the test of the docs`;
+      const transform = `${name}, ${["@swc/jest", "ts-jest"][index]}, recipe`;
       return { name: transform, file: "a.test.ts", imports: "import", documented: true, args, configuration };
     }),
     {
@@ -85,7 +85,7 @@ const runners: readonly Runner[] = [
     args: [tool("vitest/vitest.mjs"), "run"],
   },
   {
-    name: "vitest, the test of the docs",
+    name: "vitest, recipe",
     file: "a.test.ts",
     imports: "import",
     testFrom: "vitest",

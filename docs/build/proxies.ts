@@ -50,6 +50,7 @@ export async function proxiesPart(): Promise<Page> {
   const text = [
     table(columns, lines),
     "",
+    '- "Client": undici, got, openai and stripe are other packages of npm, for comparison. They send the same requests, with their default retries.',
     '- "Ran twice": resumes and uploads that the service got more than once.',
     '- "Lost": calls that failed although a retry was safe, without those over budget.',
     '- "Over budget": calls that were not retried because the retry budget was used up; nothing was sent. Squid, unlike the others, stops listening while it reads its configuration, so 200 calls at once share ten retries.',
