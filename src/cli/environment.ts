@@ -2,15 +2,15 @@
 
 /** Each variable, or several of one kind, with what it does. */
 export const environmentRows: readonly (readonly [names: string, meaning: string])[] = [
-  ["TUNERANK_BASE_URL", "The service's address: --base-url."],
-  ["TUNERANK_API_KEY", "The API key: --api-key-file."],
-  ["TUNERANK_ACCOUNT_ID", "The account: --account."],
-  ["TUNERANK_RERANK_MODEL", "The model of a rerank: --model."],
+  ["TUNERANK_BASE_URL", "The service's address (--base-url)."],
+  ["TUNERANK_API_KEY", "The API key (--api-key-file)."],
+  ["TUNERANK_ACCOUNT_ID", "The account (--account)."],
+  ["TUNERANK_RERANK_MODEL", "The model of a rerank (--model)."],
   ["TUNERANK_LOG", "Log each attempt to stderr: error, warn, info or debug (--debug)."],
-  ["https_proxy, http_proxy, all_proxy", "The proxy: --proxy."],
-  ["no_proxy", "Hosts that are reached without a proxy: --noproxy."],
+  ["https_proxy, http_proxy, all_proxy", "The proxy (--proxy)."],
+  ["no_proxy", "Hosts that are reached without a proxy (--noproxy)."],
   ["NODE_EXTRA_CA_CERTS", "A file with the certificates of a custom CA. Not read from --env-file."],
-  ["NO_COLOR", "No colours: --no-color."],
+  ["NO_COLOR", "No colours (--no-color)."],
   ["FORCE_COLOR", "Colours also if the output is not a terminal."],
   ["CI", "Progress is printed as plain lines; there are no confirmation prompts."],
   ["TERM=dumb", "Progress is printed as plain lines, without colours."],

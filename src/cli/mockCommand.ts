@@ -65,7 +65,7 @@ function asOption(option: string, use: () => void): void {
 }
 
 /** What FAILURE may be in --fail OPERATION:FAILURE, as messages name it. */
-const failures = "a status from 200 to 599, a code such as UNAVAILABLE, reset, stall or truncate";
+const failures = "a status from 200 to 599, reset, stall, truncate, or a code such as UNAVAILABLE";
 const script = /^(\w+):(?:([2-5]\d\d)|([A-Z_]+)|(reset|stall|truncate))(?:x(\d{1,6}))?$/;
 
 // Parses a value of --fail, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED.

@@ -102,7 +102,7 @@ function bodyRows(id: OperationId): ContractRow[] {
   return [
     [
       "--body JSON, --body-file FILE",
-      `${needed}${fields.join(", ") || "The body is {}, also without this option."}`,
+      `${needed}${fields.join(", ") || "Default: {}. No fields are documented."}`,
     ],
   ];
 }

@@ -40,7 +40,7 @@ function addRerank(program: Command): Command {
     .description(rerank.description)
     .argument(
       "[FILE]",
-      "A file with a document on each line. Without it, or with -, the standard input is read. In a pipe, the columns are the score, the number of the line in the input (from 1), and the document.",
+      "A file with a document on each line. Without it, or with -, the standard input is read. In a pipe, the columns of the output are the score, the number of the line in the input (from 1), and the document.",
     )
     .option("--query <TEXT>", `${rerank.fields.query} Required without --bulk.`)
     .option(
@@ -120,7 +120,7 @@ function addCheck(program: Command): Command {
     .command("check")
     .summary("Check JSON Lines files")
     .description(
-      "Checks that each file is valid JSON Lines, sends nothing, and prints its rows, bytes and keys, and the first lines that are invalid. The exit code is 0 if every file is valid; 2 if one is not. The format of a dataset is not documented, and is not checked.",
+      "Checks that each file is valid JSON Lines, sends nothing, and prints how many rows and bytes it has, its keys, and the first invalid lines. The exit code is 0 if every file is valid; 2 if one is not. The format of a dataset is not documented, and is not checked.",
     )
     .argument("<FILE...>", "One file or several, also gzipped, or - for the standard input.")
     .option(

@@ -109,7 +109,6 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["pass it to createClient or to the call", "add --account"],
-  ["pass {name}", "add --name"],
   ["proxy must be", "--proxy must be"],
   [', or "env".', "."],
   ['pass proxy: "env"', "see --proxy and --noproxy"],

@@ -117,7 +117,8 @@ export function findOperation(name: unknown): OperationId | undefined {
 /** The operation with this name or id. @throws StatusError if there is none */
 export function operationOf(name: unknown): OperationId {
   const found = findOperation(name);
-  if (found === undefined) throw invalid(`operation must be one of ${testNames.join(", ")}.`);
+  if (found === undefined)
+    throw invalid(`operation must be one of ${testNames.join(", ")}, or an operation's id.`);
   return found;
 }
 

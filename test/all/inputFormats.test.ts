@@ -244,7 +244,7 @@ describe("an input without any row", () => {
   const message: Readonly<Record<"query" | "field" | "bulk", string>> = {
     query: "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
     field: "There is no document in the input: nothing was sent. If it may be empty, add --allow-empty.",
-    bulk: "--bulk is empty: nothing was sent. If it may be, add --allow-empty.",
+    bulk: "--bulk is empty: nothing was sent. If it may be empty, add --allow-empty.",
   };
 
   test.each(["query", "field", "bulk"] as const)(

@@ -55,7 +55,7 @@ test.each([
 
 test.each([
   ["a folder", ".", undefined, '--bulk "." cannot be read: it is a folder. Nothing was sent.'],
-  ["an empty pipe", "-", "", "--bulk is empty: nothing was sent. If it may be, add --allow-empty."],
+  ["an empty pipe", "-", "", "--bulk is empty: nothing was sent. If it may be empty, add --allow-empty."],
   [
     "UTF-16 in a pipe",
     "-",

@@ -232,7 +232,7 @@ const calls: readonly (readonly [
   [
     "a name without a base name",
     (client) => client.datasets.upload("d", bytes, { name: "data/" }),
-    "name has no base name: pass {name}.",
+    "name must end with a file name, such as train.jsonl.",
   ],
   [
     "a name with a control character",

@@ -222,7 +222,7 @@ test.each([
     new RegExp(
       `operation must be one of ${idsWhere(() => true)
         .map(nameOf)
-        .join(", ")}\\.`,
+        .join(", ")}, or an operation's id\\.`,
     ),
   ],
   ["rerank", "text", /value must be an object/],

@@ -101,7 +101,7 @@ async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): Asy
     yield chunk;
   }
   if (isEmpty && !allowEmpty)
-    throw new UsageError(`${name} is empty: nothing was sent. If it may be, add --allow-empty.`);
+    throw new UsageError(`${name} is empty: nothing was sent. If it may be empty, add --allow-empty.`);
 }
 
 async function* unpacked(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
