@@ -3,7 +3,7 @@ import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails
 
 // Codes that tell nothing about the cause (UNKNOWN, INTERNAL) have no advice.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
-  ABORTED: "Read the state, and call again if you still want the change: another was made at the same time.",
+  ABORTED: "Read the state, then call again if the change is still wanted: another came first.",
   ALREADY_EXISTS: "It exists already: use it, or choose another id.",
   CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
@@ -13,7 +13,7 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
-  PERMISSION_DENIED: "The key lacks a permission: use another key, or have the permission granted.",
+  PERMISSION_DENIED: "The key lacks a permission: use another key, or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
   UNAVAILABLE: "Try again later: the service is down or overloaded.",
@@ -41,17 +41,16 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   411: "The size is needed first: pass size, or a path, a Blob or bytes.",
   413: "Send a smaller request.",
   "413 rerankDocuments": "Send fewer documents at once (rerank.items with batchSize).",
-  "413 uploadDatasetFile":
-    "Send a smaller file; larger files need the service's upload-endpoint operation, which the client lacks.",
+  "413 uploadDatasetFile": "Send a smaller file; larger files need the service's upload-endpoint operation.",
   414: "Use a shorter id or base URL.",
   415: "Check baseUrl, and the media type of the file.",
   417: "A proxy cannot do what the request expects: leave out your own headers.",
   421: "This server does not serve this host: check baseUrl and the proxies.",
   424: "Another operation that this one depends on failed: fix that first.",
-  426: "The server needs another protocol: check scheme and port of baseUrl.",
+  426: "Wrong protocol: check scheme and port of baseUrl.",
   428: "The server needs a condition, such as an If-Match header.",
   431: "Send fewer or shorter headers, or a shorter key.",
-  451: "Rejected for legal reasons: ask whoever runs the service.",
+  451: "Rejected for legal reasons: ask the operator.",
   511: "This network wants you to sign in first.",
 };
 
@@ -60,7 +59,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "The call was not retried: it would most likely fail again.",
   "not-safe": "The call was not retried, because running it twice is not safe.",
   "single-use-body": "The call was not retried, because a stream can be read only once.",
-  "retries-used-up": "All retries are used up: maxRetries or this kind of failure allows no more.",
+  "retries-used-up": "All retries are used up that maxRetries and this failure allow.",
   budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",

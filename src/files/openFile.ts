@@ -86,7 +86,7 @@ export function checkFileName(value: unknown, what: string): string {
   checkString(value, what);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
   if (name === "" || name === "." || name === "..") {
-    throw invalid(`${what} must end with a file name, such as train.jsonl.`);
+    throw invalid(`${what} must end with a file name.`);
   }
   return checkCharacters(name, what);
 }

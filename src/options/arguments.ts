@@ -68,7 +68,7 @@ export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: bo
     throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw invalid(`${what} must begin with https://, or http:// for a server on this machine.`);
+    throw invalid(`${what} must begin with https:// or http://.`);
   }
   if (url.username !== "" || url.password !== "") {
     throw invalid(`${what} may not contain a user name or password.`);

@@ -159,17 +159,15 @@ export function checkSpelling(body: object, fields: object, what: string): void 
 // Former names of options, with their present names.
 const renamed: Readonly<Record<string, string>> = { repeatable: "idempotent", maxHoldMs: "maxPauseMs" };
 
-/** Suggests what to write for an unknown name, but never `maxRequests` for `maxRetries`. @param known At least one name */
+/** Suggests what to write for an unknown name. */
 export function suggestion(name: string, known: readonly string[]): string {
   const now = Object.hasOwn(renamed, name) ? (renamed[name] as string) : "";
   if (known.includes(now)) return `it is renamed to ${now}.`;
-  const near = known
+  const [near] = known
     // Edits per letter of the known name, because long names are often abbreviated.
     .map((word) => ({ word, edits: editsBetween(lettersOf(name), lettersOf(word)) / word.length }))
-    .reduce((best, each) => (each.edits < best.edits ? each : best));
-  return near.edits > 1 / 2 || name === "maxRetries"
-    ? `use one of ${known.join(", ")}.`
-    : `did you mean ${near.word}?`;
+    .sort((a, b) => a.edits - b.edits);
+  return near && near.edits <= 1 / 2 ? `did you mean ${near.word}?` : `use one of ${known.join(", ")}.`;
 }
 
 /** A name without the marks and capitals in which spellings differ: `topn` of `top_n` and `topN`. */

@@ -237,8 +237,10 @@ export class Lane implements AttemptTimes {
     const schedule = this.#schedule;
     this.#isInFlight = false;
     this.ended = schedule.clock.now();
-    if (wasInFlight) schedule.inFlight -= 1;
-    if (wasInFlight) schedule.pace?.ended(this.estimated);
+    if (wasInFlight) {
+      schedule.inFlight -= 1;
+      schedule.pace?.ended(this.estimated);
+    }
     return wasInFlight;
   }
 }

@@ -84,7 +84,7 @@ export function joinable(
   const asked = typeof top_n === "number" ? Math.min(top_n, length) : length;
   if (data.length < asked && asked < length)
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
-  const missing = asked < length ? -1 : seen.subarray(0, length).findIndex((at) => at !== rankings);
+  const missing = asked < length ? -1 : documents.findIndex((_, document) => seen[document] !== rankings);
   if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
   return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
@@ -97,8 +97,9 @@ function wrongIn(
   named: Named,
 ): string | undefined {
   const { index } = entry;
-  if (index < 0 || index >= documents.length)
-    return `data[${position}].index is outside the list of ${documents.length} documents${named(0, documents.length - 1)}`;
+  const { length } = documents;
+  if (index < 0 || index >= length)
+    return `data[${position}].index is outside the list of ${length} documents${named(0, length - 1)}`;
   if (seen[index] === rankings) return `index ${index} is there twice${named(index)}`;
   // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");

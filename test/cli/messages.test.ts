@@ -104,7 +104,7 @@ describe("a hint fits the command", () => {
     [
       "upload",
       ["upload", "reviews", "README.md", "-q"],
-      "Send a smaller file; larger files need the service's upload-endpoint operation, which the client lacks.",
+      "Send a smaller file; larger files need the service's upload-endpoint operation.",
     ],
     ["rerank", ["rerank", "--query", "q", "README.md"], "Send fewer documents at once (--batch-size)."],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],

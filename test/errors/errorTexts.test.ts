@@ -232,7 +232,7 @@ const calls: readonly (readonly [
   [
     "a name without a base name",
     (client) => client.datasets.upload("d", bytes, { name: "data/" }),
-    "name must end with a file name, such as train.jsonl.",
+    "name must end with a file name.",
   ],
   [
     "a name with a control character",
