@@ -115,6 +115,7 @@ export class Intake<Id> {
     return request;
   }
 
+  /** Creates the source's iterator. If that fails, no request comes. */
   open(): void {
     try {
       this.#source.open();
@@ -216,6 +217,7 @@ export class Source<T> {
     this.#open = open;
   }
 
+  /** Creates the iterator. */
   open(): void {
     this.#iterator = this.#open.call(this.#iterable);
   }
