@@ -20,7 +20,9 @@ export interface PlainGuide {
 export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   // By what they are named in links: the project's own documents are guides too.
   const sources = new Map<string, { readonly name: string; readonly raw: string; readonly at: string }>();
-  for (const page of writtenPages().filter((each) => each !== "index.md")) {
+  // The site alone has a page for contributors, and the rows of errors.json as a table.
+  const left = ["index.md", "guide/contribute.md", "guide/error-bodies.md"];
+  for (const page of writtenPages().filter((each) => !left.includes(each))) {
     const raw = await readFile(path.join(docs, page), "utf8");
     sources.set(`docs/${page}`, { name: page.replace(/^guide\//, ""), raw, at: `docs/${page}` });
   }

@@ -196,7 +196,7 @@ function addConformance(program: Command): Command {
     .command("conformance")
     .summary("Test a client in any language")
     .description(
-      "Runs the conformance test cases against your client: counts its requests, measures its waits, and prints how the result of each failed test case differs from the expected one. The client asks for a test case with GET /next and reports to POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.",
+      "Runs the conformance test cases against your client: counts its requests, measures its waits, and prints how the result of each failed test case differs from the expected one. The client asks for a test case with GET /next and reports its result with POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.",
     )
     .option(
       "--port <N>",

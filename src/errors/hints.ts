@@ -17,7 +17,7 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
   UNAVAILABLE: "Try again later: the service is down or overloaded.",
-  UNIMPLEMENTED: "This server does not offer it: check the base URL, or have it enabled.",
+  UNIMPLEMENTED: "The server does not offer the operation: check the base URL, or have it enabled.",
 };
 
 // Advice for codes that this client itself chose: the service rejected nothing.
@@ -59,7 +59,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "The call was not retried: it would most likely fail again.",
   "not-safe": "The call was not retried, because running it twice is not safe.",
   "single-use-body": "The call was not retried, because a stream can be read only once.",
-  "retries-used-up": "All retries are used up that maxRetries and this failure allow.",
+  "retries-used-up": "All retries that maxRetries and this failure allow are used up.",
   budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",

@@ -68,7 +68,7 @@ export async function uploadFile(
 // counts as the largest one.
 function defaultTimeoutMs(operation: OperationId, bytes: number): number {
   const { timeoutMs, bytesPerSecond }: OperationRow = operations[operation];
-  return bytesPerSecond === undefined ? timeoutMs : timeoutMs + (bytes * 1000) / bytesPerSecond;
+  return bytesPerSecond === undefined ? timeoutMs : timeoutMs + Math.ceil((bytes * 1000) / bytesPerSecond);
 }
 
 /** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Checks no other field. */
