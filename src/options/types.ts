@@ -288,7 +288,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   proxy?: string | undefined;
   /**
    * Receives a line for each attempt: `console`, or a logger of pino, winston and others, whose methods get one string.
-   * A function receives the level, and a record of the line and its fields. @default lines go to stderr
+   * A function receives the level, and a record of the line and its fields. @default stderr
    */
   logger?: LoggerLike | LogFunction | undefined;
   /**
