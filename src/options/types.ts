@@ -61,8 +61,8 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent, whatever its operation is: `true` retries it like rerank; `false` like resume,
-   * which means only if it cannot have run or if the service asks for a retry.
+   * Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume (only
+   * if it cannot have run or if the service asks for a retry).
    */
   idempotent?: boolean | undefined;
   /**
@@ -295,7 +295,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    * Which attempts are logged: those that end a call in failure (`error`), all that failed (`warn`), or all (`info`;
    * `debug` adds the host and the network's error). A line has operation, path, attempt, status, code, request id,
    * milliseconds and the wait before a retry, never a key.
-   * @default TUNERANK_LOG; else `info` if you pass a `logger`, and `off` if you pass none
+   * @default TUNERANK_LOG; else `info` if you pass a `logger`, else `off`
    */
   logLevel?: LogLevel | undefined;
   /** Add the bodies of requests and responses to the log lines, without the key. A file is left out. @default false */
