@@ -39,7 +39,7 @@ export class StatusError extends Error {
   readonly code: StatusCode;
   /** The response's HTTP status; absent when there was no response. */
   declare readonly httpStatus?: number;
-  /** True when the client chose the code: neither body nor HTTP status stands for exactly one. */
+  /** True when the client chose the code. */
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
