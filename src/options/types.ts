@@ -61,8 +61,7 @@ export interface CallOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume (only
-   * if it cannot have run or if the service asks for a retry).
+   * Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume.
    */
   idempotent?: boolean | undefined;
   /**
