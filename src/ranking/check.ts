@@ -50,10 +50,6 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
 /** The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`. */
 type Named = (document: number, last?: number) => string;
 
-// For each document, the number of the last ranking that has it. One array for all rankings: V8 allocates one slowly.
-let seen = new Float64Array(0);
-let rankings = 0;
-
 /**
  * @internal Checks that a ranking can be joined with the documents that were sent. Returns it best first; a
  * {@link Failure} that tells why it cannot be joined.
@@ -67,16 +63,16 @@ export function joinable(
   const { documents } = request;
   const { data } = response;
   const { length } = documents;
-  if (seen.length < length) seen = new Float64Array(length);
-  rankings += 1;
+  const seen = new Uint8Array(length);
   let isOrdered = true;
   let last = Number.POSITIVE_INFINITY;
+  const within = { documents, seen, named };
   for (let position = 0; position < data.length; position++) {
     const entry = data[position] as RerankResult;
-    const wrong = wrongIn(entry, position, documents, named);
+    const wrong = wrongIn(entry, position, within);
     if (wrong !== undefined) return broken(wrong);
     const { index, relevance_score: score } = entry;
-    seen[index] = rankings;
+    seen[index] = 1;
     isOrdered &&= score <= last;
     last = score;
   }
@@ -84,23 +80,22 @@ export function joinable(
   const asked = typeof top_n === "number" ? Math.min(top_n, length) : length;
   if (data.length < asked && asked < length)
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
-  const missing = asked < length ? -1 : documents.findIndex((_, document) => seen[document] !== rankings);
+  const missing = asked < length ? -1 : seen.indexOf(0);
   if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
   return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
 
-// Why an entry cannot be joined with a document; undefined when it can.
+// Why an entry cannot be joined with a document; undefined when it can. `seen` is 1 for each document ranked so far.
 function wrongIn(
   entry: RerankResult,
   position: number,
-  documents: readonly string[],
-  named: Named,
+  { documents, seen, named }: { documents: readonly string[]; seen: Uint8Array; named: Named },
 ): string | undefined {
   const { index } = entry;
   const { length } = documents;
   if (index < 0 || index >= length)
     return `data[${position}].index is outside the list of ${length} documents${named(0, length - 1)}`;
-  if (seen[index] === rankings) return `index ${index} is there twice${named(index)}`;
+  if (seen[index] === 1) return `index ${index} is there twice${named(index)}`;
   // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");
   return typeof document === "string" && document !== "" && document !== documents[index]
