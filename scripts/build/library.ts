@@ -19,6 +19,8 @@ const shared: BuildOptions = {
   sourcemap: true,
   // The text of the sources would be half of the package.
   sourcesContent: false,
+  // The same number, in fewer bytes.
+  define: { "Number.POSITIVE_INFINITY": "Infinity" },
   logLevel: "warning",
 };
 

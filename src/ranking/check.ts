@@ -50,6 +50,9 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
 /** The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`. */
 type Named = (document: number, last?: number) => string;
 
+/** The documents that no result was seen for; `true` where one was. */
+type Left = (string | true)[];
+
 /**
  * @internal Checks that a ranking can be joined with the documents that were sent. Returns it best first; a
  * {@link Failure} that tells why it cannot be joined.
@@ -60,19 +63,18 @@ export function joinable(
   response: RerankResponse,
   named: Named = () => "",
 ): RerankResponse | Failure {
-  const { documents } = request;
   const { data } = response;
-  const { length } = documents;
-  const seen = new Uint8Array(length);
+  // Each document that was ranked becomes `true` here. A copy costs less than a typed array.
+  const left: Left = request.documents.slice();
+  const { length } = left;
   let isOrdered = true;
   let last = Number.POSITIVE_INFINITY;
-  const within = { documents, seen, named };
   for (let position = 0; position < data.length; position++) {
     const entry = data[position] as RerankResult;
-    const wrong = wrongIn(entry, position, within);
+    const wrong = wrongIn(entry, position, left, named);
     if (wrong !== undefined) return broken(wrong);
     const { index, relevance_score: score } = entry;
-    seen[index] = 1;
+    left[index] = true;
     isOrdered &&= score <= last;
     last = score;
   }
@@ -80,25 +82,21 @@ export function joinable(
   const asked = typeof top_n === "number" ? Math.min(top_n, length) : length;
   if (data.length < asked && asked < length)
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
-  const missing = asked < length ? -1 : seen.indexOf(0);
+  const missing = asked < length ? -1 : left.findIndex((document) => document !== true);
   if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
   return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
 }
 
-// Why an entry cannot be joined with a document; undefined when it can. `seen` is 1 for each document ranked so far.
-function wrongIn(
-  entry: RerankResult,
-  position: number,
-  { documents, seen, named }: { documents: readonly string[]; seen: Uint8Array; named: Named },
-): string | undefined {
+// Why an entry cannot be joined with a document; undefined when it can.
+function wrongIn(entry: RerankResult, position: number, left: Left, named: Named): string | undefined {
   const { index } = entry;
-  const { length } = documents;
+  const { length } = left;
   if (index < 0 || index >= length)
     return `data[${position}].index is outside the list of ${length} documents${named(0, length - 1)}`;
-  if (seen[index] === 1) return `index ${index} is there twice${named(index)}`;
+  if (left[index] === true) return `index ${index} is there twice${named(index)}`;
   // A service may send the document's text, or an empty one, although none was asked for.
   const document = memberOf(entry, "document");
-  return typeof document === "string" && document !== "" && document !== documents[index]
+  return typeof document === "string" && document !== "" && document !== left[index]
     ? `the document of index ${index} is another${named(index)}`
     : undefined;
 }
