@@ -6,7 +6,7 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["TUNERANK_API_KEY", "The API key (--api-key-file)."],
   ["TUNERANK_ACCOUNT_ID", "The account (--account)."],
   ["TUNERANK_RERANK_MODEL", "The model of a rerank (--model)."],
-  ["TUNERANK_LOG", "Log each attempt to stderr: error, warn, info or debug (--debug)."],
+  ["TUNERANK_LOG", "Log attempts to stderr, from level error, warn, info or debug (--debug)."],
   ["https_proxy, http_proxy, all_proxy", "The proxy (--proxy)."],
   ["no_proxy", "Hosts that are reached without a proxy (--noproxy)."],
   ["NODE_EXTRA_CA_CERTS", "A file with the certificates of a custom CA. Not read from --env-file."],

@@ -66,7 +66,7 @@ function addBatchOptions(command: Command): Command {
   return command
     .option(
       "--batch-size <N>",
-      "Maximum number of documents in one request. Default: all.",
+      "Maximum number of documents in one request. Default: all. By default, each batch is retried for up to 60 seconds.",
       numberOf("--batch-size"),
     )
     .option(
@@ -182,7 +182,7 @@ function addMock(program: Command): Command {
     )
     .option(
       "--fail <SCRIPT>",
-      "Make the next requests fail: OPERATION:FAILURE, with xN for N requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a status from 200 to 599, a code, reset, stall or truncate. May be given more than once.",
+      "Make the next requests fail: OPERATION:FAILURE, with xN for N requests, such as rerank:503x2, upload:reset or scale:RESOURCE_EXHAUSTED. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a code, reset, stall, truncate, or a status from 200 to 599; even with 200 the body is an error. May be given more than once.",
       collectValues,
     )
     .option(
