@@ -9,15 +9,19 @@ const json = async (file: string) =>
 
 interface Row {
   readonly operations: {
-    readonly uploadDatasetFile?: { readonly requests: number; readonly executed?: string };
+    readonly uploadDatasetFile?: {
+      readonly requests: number;
+      readonly executed?: string;
+      readonly notRetried?: string;
+    };
   };
 }
 
 /** The list of the home page and of the README. */
 export async function reasonsPart(): Promise<Page> {
   const { rows } = (await json("contract/conformance/retries.json")) as { rows: readonly Row[] };
-  const once = rows.filter(({ operations: { uploadDatasetFile: upload } }) => {
-    return upload?.requests === 1 && (upload.executed === "unknown" || upload.executed === "yes");
+  const unsafe = rows.filter(({ operations: { uploadDatasetFile: upload } }) => {
+    return upload?.notRetried === "not-safe" && upload.requests === 1 && upload.executed !== "no";
   });
   // Without a mark: scripts/release.ts refuses to publish older ones.
   const { cpuPerCall, manyItems } = Object.values(readResults()).at(-1)?.scenarios ?? {};
@@ -30,8 +34,8 @@ export async function reasonsPart(): Promise<Page> {
   const { dependencies = {} } = await json("package.json");
   const reasons: [figure: number | string, words: string][] = [
     [
-      once.length,
-      "tested upload failures after which the service may already have stored the file. The client does not retry the upload after any of them: [retries](/guide/retries.md).",
+      unsafe.length,
+      "tested upload failures that the client does not retry, because the service may already have stored the file: [retries](/guide/retries.md).",
     ],
     [
       `${(openai / tunerank).toFixed(1)}×`,

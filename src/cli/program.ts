@@ -66,7 +66,7 @@ function addBatchOptions(command: Command): Command {
   return command
     .option(
       "--batch-size <N>",
-      "Maximum number of documents in one request. Default: all. By default, each batch is retried for up to 60 seconds.",
+      "Maximum number of documents in one request. Default: all. Each batch is retried for up to 60 seconds, unless you set --timeout or --max-retries.",
       numberOf("--batch-size"),
     )
     .option(
