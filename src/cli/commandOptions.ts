@@ -99,12 +99,14 @@ export function numberOf(option: string): (value: string) => number {
 const units = { ms: 1 / 1000, s: 1, m: 60, min: 60, h: 3600 } as const;
 
 /** Parses a time into seconds: a number, or one with a unit. */
-export function secondsOf(option: string): (value: string) => number {
+export function secondsOf(option: string, orNone = ""): (value: string) => number {
   return (value) => {
     const [, number = "", unit = "s"] = /^(.*?)(ms|s|m|min|h)?$/.exec(value) ?? [];
     const seconds = Number(number.trim() || "none") * units[unit as keyof typeof units];
     if (Number.isFinite(seconds)) return seconds;
-    throw new UsageError(`${option} must be a number of seconds, or a time such as 500ms, 5s or 2min.`);
+    throw new UsageError(
+      `${option} must be a number of seconds, or a time such as 500ms, 5s or 2min${orNone}.`,
+    );
   };
 }
 
@@ -245,6 +247,6 @@ function addLimits(command: Command): Command {
     .option(
       "--max-hold <TIME>",
       "Maximum Retry-After for which the run pauses; a longer one ends the run, and the same command continues it later. 0: never pause. The word none: no limit. Default: 60 seconds.",
-      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold")(value)),
+      (value) => (value === "none" ? Number.POSITIVE_INFINITY : secondsOf("--max-hold", ", or none")(value)),
     );
 }

@@ -144,7 +144,7 @@ function duration(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-/** A number of things: `1 row`, `2 rows`. */
+/** A number of things: `1 row`, `1,204 rows`. */
 export function counted(count: number, what: string): string {
   return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
 }

@@ -197,3 +197,8 @@ export function refusal(
 export function invalid(message: string, details?: Partial<StatusErrorDetails>): StatusError {
   return refusal("INVALID_ARGUMENT", message, details);
 }
+
+/** @internal A number of things, for a message: `1 row`, `2 rows`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -33,7 +33,7 @@ describe("a bulk run that waits", () => {
     expect(exitCode).toBe(7);
     expect(stdout).toMatch(/^Ranked 5, /);
     expect(stderr).toContain(
-      "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (--max-hold). The run ended with 5 results and 1 requests without a result.",
+      "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (--max-hold). The run ended with 5 results and 1 request without a result.",
     );
     expect(stderr).toContain(
       "Run the same command again after that time, or allow a longer wait with --max-hold.",

@@ -98,7 +98,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     const error = await failure(run());
     expect(results).toEqual(["r0", "r1"]);
     expect(error).toMatchObject({ code, done: 2, notDone: ["r2"], executed: "yes", httpStatus: status });
-    expect(error.message).toContain("The run ended with 2 results and 1 requests without a result.");
+    expect(error.message).toContain("The run ended with 2 results and 1 request without a result.");
     expect(server.requests).toHaveLength(3);
   });
 });

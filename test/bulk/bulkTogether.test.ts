@@ -241,7 +241,7 @@ describe("the hold that rows share", () => {
         cause: { code },
       });
       expect(error?.message).toBe(
-        "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxPauseMs). The run ended with 4 results and 1 requests without a result. Send the rest after that time, or allow a longer wait with maxPauseMs.",
+        "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxPauseMs). The run ended with 4 results and 1 request without a result. Send the rest after that time, or allow a longer wait with maxPauseMs.",
       );
       expect(events.find(({ id }) => id === "1")).toMatchObject({ holdMs: 3_600_000, httpStatus: status });
       // There is no other attempt.
