@@ -121,7 +121,7 @@ function checkedJson(body: Buffer, file: string | undefined): Buffer {
   const name = file ?? "--body";
   const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
   if (text === undefined)
-    throw new UsageError(`${name} is not UTF-8. If it is Latin-1: ${conversionOf("latin1", "JSON")}`);
+    throw new UsageError(`${name} is not UTF-8. If it is Latin-1: \`${conversionOf("latin1", "JSON")}\`.`);
   if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
     throw new UsageError(
       `${name} is not JSON (${faultText(text, true)})${file ? "; a file of another kind needs --content-type" : ""}.`,

@@ -73,7 +73,7 @@ test.each(here)("what is told of %s makes lines that are ranked", async (_what, 
   const bytes = make();
   writeFileSync(path.join(folder, "in"), bytes);
   const { exitCode, stderr } = await tunerank(args("in"), { baseUrl: server.url });
-  const [, line = ""] = /(?:Convert it|If it is Latin-1): (.*)\n/.exec(stderr) ?? [];
+  const [, line = ""] = /(?:Convert it|If it is Latin-1): `(.*)`/.exec(stderr) ?? [];
   expect([exitCode, line]).toEqual([2, expect.stringContaining("FILE")]);
   expect(server.connections).toBe(0);
   shell(line.replaceAll("FILE", "in"));

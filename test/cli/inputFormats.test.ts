@@ -60,7 +60,7 @@ test.each([
     "UTF-16 in a pipe",
     "-",
     wide(textOfRows),
-    "--bulk is UTF-16 text, not JSON lines in UTF-8. Convert it: iconv -f UTF-16 -t UTF-8 FILE > new.jsonl",
+    "--bulk is UTF-16 text, not JSON lines in UTF-8. Convert it: `iconv -f UTF-16 -t UTF-8 FILE > new.jsonl`.",
   ],
 ])("%s is refused, and no file is left", async (_, file, piped, message) => {
   const args = ["rerank", "--bulk", file, "--output", path.join(folder, "out.jsonl")];

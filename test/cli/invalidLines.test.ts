@@ -112,7 +112,7 @@ describe("one policy for a line that cannot be used", () => {
     expect(toldIn(stderr)).toEqual([
       expect.stringMatching(/^Line 3 is skipped. It is not JSON \(column 8: .*\)\.$/),
       "Line 4 is skipped. It has no string in the field that --field names.",
-      expect.stringMatching(/^Line 5 is skipped. It is not UTF-8 \(column 1\)\. If it is Latin-1: iconv /),
+      expect.stringMatching(/^Line 5 is skipped. It is not UTF-8 \(column 1\)\. If it is Latin-1: `iconv /),
       "3 lines were skipped.",
     ]);
     expect(JSON.parse(`${server.only.body}`).documents).toEqual(["a", "b"]);

@@ -136,8 +136,8 @@ export function conversionOf(format: FormatName, wanted: Wanted): string {
  */
 export function foreignText(name: string, format: FormatName, wanted: Wanted, isPacked: boolean): string {
   const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;
-  const then = format === "html" ? "It was perhaps saved in the file's place. Get that" : "Convert it";
+  const then = format === "html" ? "It was perhaps saved instead of the file. Get the file" : "Convert it";
   const convert = conversionOf(format, wanted);
   const whole = isPacked ? `gzip -dc FILE > plain && ${convert.replace("FILE", "plain")}` : convert;
-  return `${name} is ${formats[format].name}, not ${what}. ${then}: ${whole}`;
+  return `${name} is ${formats[format].name}, not ${what}. ${then}: \`${whole}\`.`;
 }

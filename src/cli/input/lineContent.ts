@@ -17,7 +17,7 @@ export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Readi
   const text = orUndefined(() => decoder.decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };
   const { column, hint } = encodingFault(bytes, wanted);
-  return { problem: `It is not UTF-8 (column ${column}). ${hint}` };
+  return { problem: `It is not UTF-8 (column ${column}). ${hint}.` };
 }
 
 /** Where a line is not UTF-8, and what to do. */
@@ -25,7 +25,7 @@ export function encodingFault(
   bytes: Buffer,
   wanted: "JSON lines" | "lines",
 ): { readonly column: number; readonly hint: string } {
-  return { column: columnOfOther(bytes), hint: `If it is Latin-1: ${conversionOf("latin1", wanted)}` };
+  return { column: columnOfOther(bytes), hint: `If it is Latin-1: \`${conversionOf("latin1", wanted)}\`` };
 }
 
 /** Whether a value of JSON is an object. */
