@@ -75,7 +75,7 @@ function failureOf(text: string): [operation: TestOperation, failure: ScriptedFa
     const [given] = text.split(":");
     if (findOperation(given) !== undefined)
       throw new UsageError(
-        `--fail ${given}:FAILURE needs ${failures}; with xN for N requests, such as 503x2.`,
+        `--fail ${given}:FAILURE needs ${failures}; add xN for N requests, such as 503x2.`,
       );
     throw new UsageError(
       `--fail must be OPERATION:FAILURE, such as rerank:503x2. OPERATION is one of ${testNames.join(", ")}, or an operation's id. FAILURE is ${failures}.`,

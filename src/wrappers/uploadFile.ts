@@ -96,7 +96,7 @@ function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile
   const bytes = memberOf(stored, "bytes");
   if (stored instanceof Failure || bytes === sentBytes) return stored;
   const size = typeof bytes === "number" ? `${bytes} bytes` : "an unknown number";
-  const message = `The service stored ${size} of the ${sentBytes} sent (verifyBytes).`;
+  const message = `The service counted ${size} of the ${sentBytes} sent (verifyBytes).`;
   return unusableResponse(message, { code: "DATA_LOSS" });
 }
 
@@ -104,7 +104,7 @@ function checkSize({ size }: FileSource, maxFileBytes: number): number | undefin
   if (size === undefined || size <= maxFileBytes) return size;
   const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
   throw refusal("OUT_OF_RANGE", `The file has ${size} bytes; one request takes at most ${most}.`, {
-    hint: "Larger files need the service's upload-endpoint operation.",
+    hint: "For larger files, ask whoever runs the service.",
   });
 }
 

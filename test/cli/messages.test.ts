@@ -104,7 +104,7 @@ describe("a hint fits the command", () => {
     [
       "upload",
       ["upload", "reviews", "README.md", "-q"],
-      "Send a smaller file; larger files need the service's upload-endpoint operation.",
+      "Send a smaller file, or ask whoever runs the service how to send larger ones.",
     ],
     ["rerank", ["rerank", "--query", "q", "README.md"], "Send fewer documents at once (--batch-size)."],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],
@@ -122,7 +122,7 @@ describe("a hint fits the command", () => {
     );
     expect(await refusal(["mock", "--fail", "rerank:NOPE"])).toMatch(/^--fail: code must be one of /);
     expect(await refusal(["mock", "--fail", "rerank:foo"])).toBe(
-      "--fail rerank:FAILURE needs a status from 200 to 599, reset, stall, truncate, or a code such as UNAVAILABLE; with xN for N requests, such as 503x2.",
+      "--fail rerank:FAILURE needs a status from 200 to 599, reset, stall, truncate, or a code such as UNAVAILABLE; add xN for N requests, such as 503x2.",
     );
     expect(await refusal(["mock", "--allow-origin", "foo"])).toBe(
       '--allow-origin must be an origin such as "https://app.example.com".',
