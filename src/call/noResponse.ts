@@ -82,7 +82,7 @@ export function sourceFailure(error: SourceError): Failure {
   return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
-const attemptTimedOut = "No complete response to this attempt in time (attemptTimeoutMs).";
+const attemptTimedOut = "No complete response within attemptTimeoutMs, by default half of timeoutMs.";
 
 // Which event of the retry table (policy/decisions.ts) ended a request that got no whole response.
 function eventOfFailure(phase: Phase, reason: TransportFailure["reason"]): RetryEvent {

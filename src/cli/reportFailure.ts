@@ -98,7 +98,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
   ["a stream can be read only once", "the standard input can be read only once"],
   [
-    "it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
+    "it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.",
     "nothing was sent to the standard input. An empty file has to be named.",
   ],
   ["pass the path of one file", "name one file"],
@@ -117,7 +117,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
 const optionNames: Readonly<Record<string, string>> = {
   accountId: "--account",
   apiKey: "--api-key-file",
-  attemptTimeoutMs: "--timeout",
+  "attemptTimeoutMs, by default half of timeoutMs": "half of --timeout",
   baseUrl: "--base-url",
   batchSize: "--batch-size",
   concurrency: "--concurrency",

@@ -135,7 +135,7 @@ function changed({ size, replayable }: FileSource, found: string): SourceError {
     "FAILED_PRECONDITION",
     replayable
       ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
-      : `The stream had ${found} bytes, not the ${size} of size.`,
+      : `The stream had ${found} bytes, but size is ${size}.`,
   );
 }
 

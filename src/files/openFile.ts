@@ -166,7 +166,7 @@ async function* bytesOf(stream: Stream, reader = lockedReader(stream)): AsyncGen
     const bytes = bytesIn(chunk);
     if (bytes) yield bytes;
     else if (typeof chunk === "string") yield encoder.encode(chunk);
-    else throw new TypeError(`The stream gave ${chunk === null ? "null" : `a ${typeof chunk}`}, not bytes.`);
+    else throw new TypeError(`The stream gave ${chunk === null ? "null" : typeof chunk}, not bytes.`);
   }
 }
 
@@ -202,7 +202,7 @@ async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (!empty) return;
   throw new SourceError(
     "FAILED_PRECONDITION",
-    "The stream ended without a byte: it was probably read elsewhere. For an empty file pass an empty Uint8Array, Blob or path.",
+    "The stream ended without a byte: it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.",
   );
 }
 
