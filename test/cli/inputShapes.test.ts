@@ -28,7 +28,7 @@ describe("lines without an id", () => {
       [1, 2]
         .map(
           (line) =>
-            `Line ${line} is skipped. It has no field ${name}: --id-field names the field that holds the id, and --id line numbers the lines.\n`,
+            `Line ${line} is skipped. It has no field ${name}: name the id's field with --id-field, or number the lines with --id line.\n`,
         )
         .join(""),
     ]);

@@ -151,7 +151,7 @@ function requestOf(whole: Line, reading: InputFormat): BulkRequest | BadLine | u
   return readFields(line, fields.value, reading);
 }
 
-const idAdvice = "--id-field names the field that holds the id, and --id line numbers the lines.";
+const idAdvice = "name the id's field with --id-field, or number the lines with --id line.";
 
 function readFields(line: number, fields: RequestFields, reading: InputFormat): BulkRequest | BadLine {
   const { idField } = reading;
