@@ -65,7 +65,7 @@ export function exitCodeRows(
   const fault =
     "a local failure, such as a full disk or a file that changed; conformance: a test case failed";
   const usage =
-    "nothing was sent: an argument or file is invalid or missing, or an output file is not tunerank's";
+    "nothing was sent: an argument or file is invalid or missing, or an output file is not from tunerank";
   return [
     [exitCodes.success, "success"],
     [exitCodes.fault, fault],

@@ -215,7 +215,7 @@ describe("an exit code", () => {
     const guide = await readFile(path.join(root, "docs/guide/cli.md"), "utf8");
     for (const meaning of [
       "a local failure, such as a full disk",
-      "nothing was sent: an argument or file is invalid or missing, or an output file is not tunerank's",
+      "nothing was sent: an argument or file is invalid or missing, or an output file is not from tunerank",
       "rejected by the service, or invalid lines or files were skipped",
     ]) {
       expect(help).toContain(meaning);
