@@ -168,7 +168,7 @@ describe("a line that cannot be read", () => {
   const latin1 = Buffer.from('{"id":3,"query":"é","documents":["a"],"text":"é"}\n', "latin1");
 
   test("is told with its column, and how Latin-1 is converted", async () => {
-    const advice = (ending: string) => `If it is Latin-1: \`iconv -f LATIN1 -t UTF-8 FILE > new.${ending}\``;
+    const advice = (ending: string) => `If it is Latin-1: \`iconv -f LATIN1 -t UTF-8 FILE > new.${ending}\`.`;
     const told = await fromFile("bulk", Buffer.concat([Buffer.from(jsonLines), latin1]));
     expect(told.exitCode).toBe(5);
     expect(told.stderr).toBe(`Line 3 is skipped. It is not UTF-8 (column 18). ${advice("jsonl")}\n`);
