@@ -146,7 +146,7 @@ function noDocuments(
     const { line, problem, has } = bad;
     const more = has === undefined ? "Without --field each line is a document." : `Its fields: ${has}.`;
     throw new UsageError(
-      `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${/[.]$/.test(problem) ? ` ${more}` : ""}`,
+      `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${/[^`][.]$/.test(problem) ? ` ${more}` : ""}`,
     );
   }
   if (options.allowEmpty !== true)
