@@ -58,11 +58,11 @@ async function countRuns() {
     for (const client of ["tunerank", "tunerankLoop", "tunerankDispatcher"]) {
       const count = (requests, before = []) => counted("bulk", { client, requests, before }, entry);
       const alone = await count(10_000);
-      const begun = Math.round(((await count(4000, [10_000])) - alone) / 4000);
+      const second = Math.round(((await count(10_000, [10_000])) - alone) / 10_000);
       const later = Math.round(((await count(to)) - (await count(from))) / (to - from));
       const where = `${path.relative(".", entry)}, ${labels[client]}`;
       console.log(
-        `${where}: ${later} instructions a request, ${begun} among the first 4,000 of a second run`,
+        `${where}: ${second} instructions a request in a second run of 10,000, ${later} later in a run`,
       );
     }
 }

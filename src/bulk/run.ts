@@ -1,7 +1,7 @@
 import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { counted, detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
+import { amount, detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { CallPromise } from "../options/types.js";
 import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
@@ -335,8 +335,8 @@ function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError
   const estimated = isEstimated ? ", and more are estimated where they have none" : "";
   const text =
     limit === "maxTokens"
-      ? `The responses of the run count ${counted(tokens, "token")} (maxTokens)${estimated}.`
-      : `The run has made ${counted(requests, "request")} (maxRequests).`;
+      ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
+      : `The run has made ${amount(requests, "request")} (maxRequests).`;
   return Object.assign(withProgress(text, details, progress), { limit });
 }
 
@@ -346,7 +346,7 @@ function withProgress<Id>(
   { counts, notDone, batchesLost, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
   const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
-  const [results, requests] = [counted(counts.done, "result"), counted(notDone.length, "request")];
+  const [results, requests] = [amount(counts.done, "result"), amount(notDone.length, "request")];
   const text = `${message} The run ended with ${results} and ${requests} without a result${lost}`;
   const { executed, executedBecause } = ran;
   const error = new StatusError(text, { ...details, executed, executedBecause });

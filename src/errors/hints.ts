@@ -41,7 +41,8 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   411: "The size is needed first: pass size, or a path, a Blob or bytes.",
   413: "Send a smaller request.",
   "413 rerankDocuments": "Send fewer documents at once (rerank.items with batchSize).",
-  "413 uploadDatasetFile": "Send a smaller file, or ask whoever runs the service how to send larger ones.",
+  "413 uploadDatasetFile":
+    "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
   414: "Use a shorter id or base URL.",
   415: "Check baseUrl, and the media type of the file.",
   417: "A proxy cannot do what the request expects: leave out your own headers.",

@@ -199,6 +199,6 @@ export function invalid(message: string, details?: Partial<StatusErrorDetails>):
 }
 
 /** @internal A number of things, for a message: `1 row`, `2 rows`. */
-export function counted(count: number, what: string): string {
+export function amount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

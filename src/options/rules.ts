@@ -1,4 +1,4 @@
-import { counted, refusal } from "../errors/statusError.js";
+import { amount, refusal } from "../errors/statusError.js";
 
 /** The rules of a value, in the keywords of JSON Schema that the contract's requests use. */
 export interface Rules {
@@ -79,7 +79,7 @@ export function pattern(
   if (!new RegExp(source, "u").test(value)) throw invalidValue(`${name} must have the form ${rules.form}.`);
 }
 
-// Characters are counted as JSON Schema does: one outside the basic plane counts once.
+// Characters are amount as JSON Schema does: one outside the basic plane counts once.
 export function minLength(value: string, least: number, { name }: Place): void {
   atLeast([...value].length, least, name, "character");
 }
@@ -172,11 +172,11 @@ function fieldsOf(value: Fields): string[] {
 }
 
 function atLeast(count: number, least: number, name: string, noun: string): void {
-  if (count < least) throw invalidValue(`${name} must have at least ${counted(least, noun)}, not ${count}.`);
+  if (count < least) throw invalidValue(`${name} must have at least ${amount(least, noun)}, not ${count}.`);
 }
 
 function atMost(count: number, most: number, name: string, noun: string): void {
-  if (count > most) throw invalidValue(`${name} must have at most ${counted(most, noun)}, not ${count}.`);
+  if (count > most) throw invalidValue(`${name} must have at most ${amount(most, noun)}, not ${count}.`);
 }
 
 // Turns a value into a text by which equal values are found; an object of a class stays itself, equal to no other.

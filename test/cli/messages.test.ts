@@ -104,7 +104,7 @@ describe("a hint fits the command", () => {
     [
       "upload",
       ["upload", "reviews", "README.md", "-q"],
-      "Send a smaller file, or ask whoever runs the service how to send larger ones.",
+      "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
     ],
     ["rerank", ["rerank", "--query", "q", "README.md"], "Send fewer documents at once (--batch-size)."],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],

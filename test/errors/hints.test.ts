@@ -110,7 +110,9 @@ test("413 says of each operation what to send less of", async () => {
   const ranked = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
   expect(ranked.hint).toBe("Send fewer documents at once (rerank.items with batchSize).");
   const uploaded = await failureOf(() => client.datasets.upload("reviews", new Blob(["a"]), { name: "a" }));
-  expect(uploaded.hint).toBe("Send a smaller file, or ask whoever runs the service how to send larger ones.");
+  expect(uploaded.hint).toBe(
+    "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
+  );
 });
 
 test("a response that is too large advises to ask for less, and not to wait", async () => {

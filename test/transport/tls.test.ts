@@ -75,11 +75,13 @@ describe("a certificate", () => {
       expect(error.hint).toContain("check scheme and port of baseUrl");
     });
 
-    test("plain http to a server that speaks TLS and says so is told", async () => {
-      // Fatal: a record that it does not know.
-      const alert = Buffer.from([21, 3, 3, 0, 2, 2, 10]);
+    // A fatal TLS alert: a record that the server does not know. And the greeting of a server of SSH.
+    test.each<[speaks: string, bytes: Buffer | string, told: RegExp]>([
+      ["TLS", Buffer.from([21, 3, 3, 0, 2, 2, 10]), /The port speaks TLS \(.*\)\. Try https in baseUrl\./],
+      ["SSH", "SSH-2.0-x\r\n", /The response is not HTTP \(.*\)\. Try another scheme or port in baseUrl\./],
+    ])("plain http to a server that speaks %s is told", async (_, bytes, told) => {
       const server = createTcpServer((socket) => {
-        socket.on("error", () => {}).once("data", () => socket.end(alert));
+        socket.on("error", () => {}).once("data", () => socket.end(bytes));
       });
       await once(server.listen(0, "127.0.0.1"), "listening");
       try {
@@ -87,8 +89,8 @@ describe("a certificate", () => {
         const client = connect(`http://127.0.0.1:${port}`, options);
         const error = await failureOf(() => client.deployments.scale("prod", 1));
         expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
-        if (options.fetch === undefined)
-          expect(error.message).toContain("this port speaks TLS, so baseUrl begins with https.");
+        expect(error.message).toMatch(options.fetch ? /The response is not HTTP/ : told);
+        expect(error.message).not.toContain("Try again later");
       } finally {
         server.close();
       }

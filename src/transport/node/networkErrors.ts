@@ -40,7 +40,9 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]
 export function wordsFor(message: string, error: unknown): string {
   const first = memberOf(memberOf(error, "rawPacket"), "0");
   // 21 is the first byte of a TLS alert, with which a TLS server responds to plain http.
-  if (first === 21) return `${message}: this port speaks TLS, so baseUrl begins with https.`;
+  if (first === 21) return `The port speaks TLS (${message}). Try https in baseUrl.`;
+  if (networkCode(error) === "HPE_INVALID_CONSTANT")
+    return `The response is not HTTP (${message}). Try another scheme or port in baseUrl.`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
