@@ -1,4 +1,5 @@
 // The internal functions that the command line uses, in addition to the public entry points.
+export { variables } from "./call/settings.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
 export type { Rules } from "./options/rules.js";

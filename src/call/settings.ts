@@ -43,8 +43,8 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
 export type GivenSettings = Omit<ClientSettings, "baseUrl" | "apiKey"> &
   Pick<ClientOptions, "baseUrl" | "apiKey" | "allowInsecureHttp" | "logBodies">;
 
-// The environment variable of each setting.
-const variables = {
+/** The environment variable of each setting. */
+export const variables = {
   baseUrl: "TUNERANK_BASE_URL",
   apiKey: "TUNERANK_API_KEY",
   accountId: "TUNERANK_ACCOUNT_ID",

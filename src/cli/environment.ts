@@ -1,12 +1,18 @@
 // The environment variables of the command: what the help says of each, and what they decide about the terminal.
+import type { variables } from "../engine.js";
+
+// Every variable that the client reads: its type says so.
+const ofClient: Readonly<Record<(typeof variables)[keyof typeof variables], string>> = {
+  TUNERANK_BASE_URL: "The service's address (--base-url).",
+  TUNERANK_API_KEY: "The API key (--api-key-file).",
+  TUNERANK_ACCOUNT_ID: "The account (--account).",
+  TUNERANK_RERANK_MODEL: "The model of a rerank (--model).",
+  TUNERANK_LOG: "Log attempts to stderr, from level error, warn, info or debug (--debug).",
+};
 
 /** Each variable, or several of one kind, with what it does. */
 export const environmentRows: readonly (readonly [names: string, meaning: string])[] = [
-  ["TUNERANK_BASE_URL", "The service's address (--base-url)."],
-  ["TUNERANK_API_KEY", "The API key (--api-key-file)."],
-  ["TUNERANK_ACCOUNT_ID", "The account (--account)."],
-  ["TUNERANK_RERANK_MODEL", "The model of a rerank (--model)."],
-  ["TUNERANK_LOG", "Log attempts to stderr, from level error, warn, info or debug (--debug)."],
+  ...Object.entries(ofClient),
   ["https_proxy, http_proxy, all_proxy", "The proxy (--proxy)."],
   ["no_proxy", "Hosts that are reached without a proxy (--noproxy)."],
   ["NODE_EXTRA_CA_CERTS", "A file with the certificates of a custom CA. Not read from --env-file."],

@@ -1,7 +1,16 @@
 // Reports why a command failed, with the option names of the command line instead of those of the client.
 
+import type { RerankAllOptions } from "../bulk/index.js";
 import { camelCase } from "../engine.js";
-import { isStatusError, type StatusCode, type StatusError } from "../index.js";
+import {
+  type ClientOptions,
+  isStatusError,
+  type RequestOptions,
+  type RerankItemsOptions,
+  type StatusCode,
+  type StatusError,
+  type UploadOptions,
+} from "../index.js";
 import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";
@@ -101,6 +110,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
     "it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.",
     "nothing was sent to the standard input. An empty file has to be named.",
   ],
+  ["attemptTimeoutMs, by default half of timeoutMs", "half of --timeout"],
   ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],
   ["Send the rest after that time, or allow", "Run the same command again after that time, or allow"],
@@ -114,10 +124,16 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ['pass proxy: "env"', "see --proxy and --noproxy"],
 ];
 
-const optionNames: Readonly<Record<string, string>> = {
+type AllOptions = ClientOptions &
+  UploadOptions &
+  RequestOptions &
+  RerankItemsOptions<unknown> &
+  RerankAllOptions;
+
+const optionNames = {
   accountId: "--account",
   apiKey: "--api-key-file",
-  "attemptTimeoutMs, by default half of timeoutMs": "half of --timeout",
+  attemptTimeoutMs: "--timeout",
   baseUrl: "--base-url",
   batchSize: "--batch-size",
   concurrency: "--concurrency",
@@ -132,7 +148,7 @@ const optionNames: Readonly<Record<string, string>> = {
   topN: "--top-n",
   totalTimeoutMs: "--total-timeout",
   verifyBytes: "--verify",
-};
+} as const satisfies Partial<Record<keyof AllOptions, `--${string}`>>;
 
 // Names of the client's arguments, and of the arguments of `upload`, `scale` and `resume`.
 const commandArguments: Readonly<Record<string, string>> = {
@@ -161,6 +177,9 @@ export function inFlags(text: string, command?: string): string {
   const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
   // `request` sends what it is given, in one request.
   const fit = command === "request" ? replaced.replace(" (--batch-size)", "") : replaced;
-  const own = { ...optionNames, ...(command === "request" ? parameters : commandArguments) };
+  const own: Readonly<Record<string, string>> = {
+    ...optionNames,
+    ...(command === "request" ? parameters : commandArguments),
+  };
   return fit.replace(quotedOrWord, (found) => own[found] ?? found);
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isExcepted } from "../engine.js";
+import { isExcepted, variables } from "../engine.js";
 import { operations } from "../generated/contract.js";
 import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
 import { listed } from "./commandOptions.js";
@@ -17,11 +17,11 @@ export async function withClient(
     throw new UsageError("--timeout must be greater than 0.");
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
   // A dry run needs no key: any text can take its place.
-  const needsKey = !dryRun || options.apiKeyFile !== undefined || !!process.env.TUNERANK_API_KEY;
+  const needsKey = !dryRun || options.apiKeyFile !== undefined || !!process.env[variables.apiKey];
   refuseMissing([
-    ["TUNERANK_BASE_URL", "--base-url URL", options.baseUrl],
-    ["TUNERANK_API_KEY", "--api-key-file FILE", needsKey ? options.apiKeyFile : "not needed"],
-    ["TUNERANK_ACCOUNT_ID", "--account ID", needsAccount ? options.account : "not needed"],
+    [variables.baseUrl, "--base-url URL", options.baseUrl],
+    [variables.apiKey, "--api-key-file FILE", needsKey ? options.apiKeyFile : "not needed"],
+    [variables.accountId, "--account ID", needsAccount ? options.account : "not needed"],
   ]);
   const client = createClient({
     baseUrl: options.baseUrl,
@@ -62,7 +62,7 @@ function proxyOf({ baseUrl, proxy, noproxy }: ServiceOptions): string | undefine
   const { env } = process;
   if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
   if (proxy === undefined) return "env";
-  const address = baseUrl ?? env.TUNERANK_BASE_URL ?? "";
+  const address = baseUrl ?? env[variables.baseUrl] ?? "";
   const exceptions = env.no_proxy || env.NO_PROXY || "";
   if (URL.canParse(address) && isExcepted(new URL(address), exceptions)) return undefined;
   return proxy.includes("://") ? proxy : `http://${proxy}`;

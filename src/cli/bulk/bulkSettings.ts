@@ -1,6 +1,7 @@
 // The settings of `rerank --bulk`, read from its options.
 import { fstatSync, statSync } from "node:fs";
 import type { RerankAllOptions } from "../../bulk/index.js";
+import { variables } from "../../engine.js";
 import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
@@ -164,7 +165,7 @@ function readingOf(options: BulkOptions): InputFormat {
   const idField = idFieldOf(options);
   const shard = options.shard === undefined ? undefined : shardOf(options.shard);
   const defaults: Partial<RerankRequest> = { return_documents: false };
-  const model = options.model ?? (process.env.TUNERANK_RERANK_MODEL || undefined);
+  const model = options.model ?? (process.env[variables.rerankModel] || undefined);
   if (model !== undefined) defaults.model = model;
   if (topN !== undefined) defaults.top_n = topN;
   if (task !== undefined) defaults.task = task;
