@@ -173,7 +173,7 @@ function addFiles(command: Command): Command {
     )
     .option(
       "--errors <FILE>",
-      "The file for errors. Without it, invalid requests go to --output, and other failures are only shown.",
+      "The file for errors. Without it, errors of requests that are not sent again go to --output; others are only shown.",
     )
     .option(
       "--resend-paid",

@@ -40,7 +40,7 @@ function addRerank(program: Command): Command {
     .description(rerank.description)
     .argument(
       "[FILE]",
-      "A file with a document on each line. Without it, or with -, the standard input is read. In a pipe, the columns of the output are the score, the number of the line in the input (from 1), and the document.",
+      "A file with a document on each line. Without it, or with -, the standard input is read. If the output goes to a pipe or a file, its columns are the score, the number of the line in the input (from 1), and the document.",
     )
     .option("--query <TEXT>", `${rerank.fields.query} Required without --bulk.`)
     .option(
@@ -66,7 +66,7 @@ function addBatchOptions(command: Command): Command {
   return command
     .option(
       "--batch-size <N>",
-      "Maximum number of documents in one request. Default: all. Each batch is retried for up to 60 seconds, unless you set --timeout or --max-retries.",
+      "Maximum number of documents in one request. Default: all. Without --timeout, each batch has 60 seconds of its own. Retries end then, or after --max-retries.",
       numberOf("--batch-size"),
     )
     .option(
@@ -159,7 +159,7 @@ function addRequest(program: Command): Command {
       "[ID]",
       "An operation of the OpenAPI document (`request --list` shows all; `request ID --help` shows one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.",
     )
-    .argument("[PATH]", "The path after the base URL. It begins with a slash, and is not percent-encoded.");
+    .argument("[PATH]", "The path after the base URL. It begins with a slash; do not percent-encode it.");
   return addRequestOptions(command);
 }
 
