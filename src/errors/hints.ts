@@ -60,7 +60,7 @@ const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "The call was not retried: it would most likely fail again.",
   "not-safe": "The call was not retried, because running it twice is not safe.",
   "single-use-body": "The call was not retried, because a stream can be read only once.",
-  "retries-used-up": "All retries that maxRetries and this failure allow are used up.",
+  "retries-used-up": "All retries are used up (maxRetries, or fewer for this failure).",
   budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",

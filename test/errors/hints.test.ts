@@ -247,6 +247,6 @@ describe("the reason for no other attempt", () => {
     server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
     const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
     expect(error.attempts).toHaveLength(2);
-    expect(error.hint).toMatch(/ All retries that maxRetries and this failure allow are used up\.$/);
+    expect(error.hint).toMatch(/ All retries are used up \(maxRetries, or fewer for this failure\)\.$/);
   });
 });
