@@ -55,7 +55,7 @@ function notAnObject(response: TransportResponse, redact: Redact): Failure {
   // A web page does not come from the service, which may never have seen the request.
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
-    const message = `A web page came instead of the service's response (HTTP ${status})${words && `: ${words}`}`;
+    const message = `A web page came instead of the service's response (HTTP ${status})${words && `: "${words}"`}`;
     return withResponse(
       response,
       redact,

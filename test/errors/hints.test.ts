@@ -78,7 +78,7 @@ describe.each(transports)("over $name", ({ options }) => {
     server.reply({ text: "<html><title>Sign in</title></html>" });
     const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
     expect(textOf(error)).toBe(
-      "[INTERNAL] A web page came instead of the service's response (HTTP 200): Sign in.",
+      '[INTERNAL] A web page came instead of the service\'s response (HTTP 200): "Sign in".',
     );
   });
 });
