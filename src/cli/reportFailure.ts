@@ -115,7 +115,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ["pass a Uint8Array or a Blob", "name another --content-type"],
   ["Send the rest after that time, or allow", "Run the same command again after that time, or allow"],
   ["rerank.items with batchSize", "--batch-size"],
-  ["in the service's console or API", "in the service's console, or with `tunerank request GET PATH`,"],
+  ["in the service's console or API", "in the service's console or API (`tunerank request GET PATH`)"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["pass it to createClient or to the call", "add --account"],
