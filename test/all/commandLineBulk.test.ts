@@ -29,7 +29,9 @@ test("every id has one row, with its ranking and a fingerprint, and the files ar
   await writeRequests(input, 50);
   const { exitCode, stdout, stderr } = await bulk();
   expect([exitCode, stderr]).toEqual([0, ""]);
-  expect(stdout).toMatch(/^Ranked 50, 0 done before, in \d+\.\d s\. 50 requests, 0 tokens, \d+ rows\/s\.\n$/);
+  expect(stdout).toMatch(
+    /^Ranked 50, 0 already done, in \d+\.\d s\. 50 requests, 0 tokens, \d+ rows\/s\.\n$/,
+  );
   const rows = await rowsOf(output);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(50);
   for (const { id, response, fingerprint } of rows) {

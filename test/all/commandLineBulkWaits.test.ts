@@ -145,7 +145,7 @@ describe("a bulk run that waits", () => {
         baseUrl: server.url.replace("127.0.0.1", host),
       });
       const { exitCode, stdout, stderr } = await outcomeOf(child);
-      expect([exitCode, stdout.startsWith("Ranked 300, 0 done before, in ")]).toEqual([0, true]);
+      expect([exitCode, stdout.startsWith("Ranked 300, 0 already done, in ")]).toEqual([0, true]);
       expect(stderr.match(/ulimit -n/g)).toHaveLength(1);
       expect(stderr).toContain(
         "This process may open no more files and sockets (EMFILE): fewer requests run at once. Allow more with `ulimit -n`, or use a lower --concurrency.",

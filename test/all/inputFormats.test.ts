@@ -262,7 +262,7 @@ describe("an input without any row", () => {
   test.each([
     ["query", ""],
     ["field", ""],
-    ["bulk", "Ranked 0, 0 done before, in "],
+    ["bulk", "Ranked 0, 0 already done, in "],
   ] as const)("is taken with --allow-empty: %s", async (command, said) => {
     const args = [...commands[command]("-"), "--allow-empty"];
     const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, input: "" });

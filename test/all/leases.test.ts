@@ -150,7 +150,7 @@ async function expectTakenOver(surroundings: { baseUrl: string; program?: string
   // Its response comes while it sleeps: what it wakes up with is written nowhere that is seen.
   respond();
   const next = await tunerank(args, surroundings);
-  expect([next.exitCode, next.stdout]).toEqual([0, expect.stringMatching(/^Ranked 50, 150 done before/)]);
+  expect([next.exitCode, next.stdout]).toEqual([0, expect.stringMatching(/^Ranked 50, 150 already done/)]);
   expect(next.stderr).toContain("This run takes it over.");
   await expectAll(200);
   const whole = await readFile(output, "utf8");

@@ -183,7 +183,7 @@ describe("the recipes of shards", () => {
     expect(outputs.filter((rows) => rows.length > 0).length).toBeGreaterThan(1);
     server.requests = [];
     const { exitCode, stdout } = await shell(recipe("join.sh"));
-    expect([exitCode, stdout.split(", in ")[0]]).toEqual([0, `Ranked 0, ${count} done before`]);
+    expect([exitCode, stdout.split(", in ")[0]]).toEqual([0, `Ranked 0, ${count} already done`]);
     expect(server.requests).toHaveLength(0);
     const ids = (await rowsOf(path.join(folder, "results.jsonl"))).map(({ id }) => id);
     expect([ids.length, new Set(ids).size]).toEqual([count, count]);

@@ -30,7 +30,7 @@ test("--batch-size sends a line in several requests, and its row has one ranking
 test("a run goes on with another --batch-size, but not with another --split", async () => {
   await write(["a", "b", "c"]);
   expect((await bulk()).exitCode).toBe(0);
-  expect((await bulk("--batch-size", "2")).stdout).toMatch(/^Ranked 0, 1 done before/);
+  expect((await bulk("--batch-size", "2")).stdout).toMatch(/^Ranked 0, 1 already done/);
   const { exitCode, stderr } = await bulk("--split", "10");
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Line 1: the id is done in --output")]);
   expect(server.requests).toHaveLength(1);
@@ -46,7 +46,7 @@ test("a document that the service rejects costs only itself, and its row names i
   const first = await bulk("--batch-size", "2");
   expect([first.exitCode, first.stderr]).toEqual([5, ""]);
   expect(first.stdout).toMatch(
-    /^Ranked 2 \(1 without documents that the service rejected: `rejected` in its row\), 0 done before, in /,
+    /^Ranked 2 \(1 without documents that the service rejected: `rejected` in its row\), 0 already done, in /,
   );
   const message = expect.stringContaining("documents[3] is too long.");
   expect((await rowsOf(output))[0]).toMatchObject({

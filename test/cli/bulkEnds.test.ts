@@ -15,7 +15,7 @@ test("the summary has requests, retries, tokens and the speed", async () => {
   server.reply((request) => (server.requests.length === 1 ? away : ranked(request, { usage })));
   const { stdout } = await bulk();
   expect(stdout).toMatch(
-    /^Ranked 4, 0 done before, in \d+\.\d s\. 5 requests \(1 retry\), 40 tokens, [\d.]+ rows\/s\.\n$/,
+    /^Ranked 4, 0 already done, in \d+\.\d s\. 5 requests \(1 retry\), 40 tokens, [\d.]+ rows\/s\.\n$/,
   );
 });
 
@@ -57,7 +57,7 @@ test.each([
     11,
     `tunerank: ${option} ${most} is reached: ${done} of 8 done; the same command continues.\n`,
   ]);
-  expect(first.stdout).toContain(`Ranked ${done}, 0 done before, in `);
+  expect(first.stdout).toContain(`Ranked ${done}, 0 already done, in `);
   expect(await rowsOf(output)).toHaveLength(done);
   const second = await bulk(option, most);
   expect(second.exitCode).toBe(0);

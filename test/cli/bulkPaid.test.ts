@@ -47,7 +47,7 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
     const first = await bulk(...more);
     expect([first.exitCode, server.requests.filter(isOfOne).length]).toEqual([10, requests]);
     expect(first.stdout).toMatch(
-      /^Ranked 2, 0 done before, 1 paid for without a result \(--resend-paid sends it again\), in /,
+      /^Ranked 2, 0 already done, 1 paid for without a result \(--resend-paid sends it again\), in /,
     );
     const rows = [...(await rowsOf(output)), ...(hasErrors ? await rowsOf(errors) : [])];
     expect(rows.map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2"]);
@@ -65,7 +65,7 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
 
     server.reply(rankingOf);
     const third = await bulk(...more, "--resend-paid");
-    expect(third.stdout).toMatch(/^Ranked 1, 2 done before, in /);
+    expect(third.stdout).toMatch(/^Ranked 1, 2 already done, in /);
     expect([third.exitCode, server.requests.map(queryOf)]).toEqual([0, ["q1"]]);
     const all = await rowsOf(output);
     expect(all.map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2"]);

@@ -18,7 +18,7 @@ test("each is sent once, and every id has the row", async () => {
   await writeFile(input, ["a", "b", "a", "c", "a"].map((query, id) => rowOf(id, query)).join(""));
   const { exitCode, stdout, stderr } = await bulk("--dedupe");
   expect([exitCode, stderr, queries()]).toEqual([0, "", ["a", "b", "c"]]);
-  expect(stdout).toMatch(/^Ranked 5 \(2 of them as another line that asks the same\), 0 done before, in /);
+  expect(stdout).toMatch(/^Ranked 5 \(2 of them as another line that asks the same\), 0 already done, in /);
   const rows = await rowsOf(output);
   expect(rows.map(({ id, response }) => [id, response?.model]).sort()).toEqual([
     [0, "for a"],
@@ -29,7 +29,7 @@ test("each is sent once, and every id has the row", async () => {
   ]);
   expect(new Set(rows.map(({ fingerprint }) => fingerprint)).size).toBe(5);
   // It is the run without the option, too.
-  expect((await bulk()).stdout).toMatch(/^Ranked 0, 5 done before, in /);
+  expect((await bulk()).stdout).toMatch(/^Ranked 0, 5 already done, in /);
 });
 
 test("what is not sent does not count, but documents in another order and other options do", async () => {

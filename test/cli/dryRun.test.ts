@@ -116,7 +116,7 @@ describe("a bulk run", () => {
       [
         `Would send POST ${server.url}/inference/v1/rerank: 4 requests, ${bytes} bytes, 8 documents, about ${bytes / 4} tokens.`,
         "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.",
-        "4 requests in the input: 0 done before, 4 to do.",
+        "4 requests in the input: 0 already done, 4 to do.",
         "Nothing was sent.",
         "",
       ].join("\n"),
@@ -152,7 +152,7 @@ describe("a bulk run", () => {
     const { stdout, stderr, exitCode } = await bulk("--dry-run");
     expect([exitCode, stdout]).toEqual([5, expect.stringContaining(": 1 request, ")]);
     expect(stdout).toContain(
-      "2 requests in the input: 0 done before, 2 to do, 1 of them invalid; 1 line without a valid request is skipped.",
+      "2 requests in the input: 0 already done, 2 to do, 1 of them invalid; 1 line without a valid request is skipped.",
     );
     expect(stderr).toContain("Line 2: ");
     expect(stderr).toContain("Line 3 is skipped. ");

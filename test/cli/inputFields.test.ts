@@ -114,7 +114,7 @@ describe("a request that was never sent", () => {
     await writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     const first = await bulk(...more());
     expect(first.exitCode).toBe(5);
-    expect(first.stdout).toMatch(/^Ranked 0, 0 done before, 3 invalid, in /);
+    expect(first.stdout).toMatch(/^Ranked 0, 0 already done, 3 invalid, in /);
     expect(await rowsOf(output)).toEqual([]);
     expect((await bulk(...more())).exitCode).toBe(5);
     const mended = await bulk("--query-field", "question", ...more());

@@ -42,7 +42,7 @@ describe("lines without an id", () => {
       [1, "for a"],
       [3, "for b"],
     ]);
-    expect((await bulk("--id", "line")).stdout).toMatch(/^Ranked 0, 2 done before, in /);
+    expect((await bulk("--id", "line")).stdout).toMatch(/^Ranked 0, 2 already done, in /);
     expect(server.requests).toHaveLength(2);
     // A line that was put before them moves them: none gets the ranking of another.
     await write({ query: "new", documents }, ...rows);
@@ -93,7 +93,7 @@ describe("documents in several fields", () => {
     expect(sentDocuments()).toEqual([["p1", "n1", "n2"], ["p2"], ["n3"]]);
     // Joined in the file they are the same requests.
     await write({ id: 1, query: "a", documents: ["p1", "n1", "n2"] });
-    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 already done, in /);
     expect(server.requests).toHaveLength(3);
   });
 
@@ -151,7 +151,7 @@ describe("documents that are objects", () => {
     expect(await idsOf()).toEqual([undefined]);
     // It is the request that it would be with the texts alone.
     await write({ id: 1, query: "a", documents: ["one", "two", "three"] });
-    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+    expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 already done, in /);
   });
 
   test("have their ids in the row, in the order of the ranking", async () => {
@@ -168,7 +168,7 @@ describe("documents that are objects", () => {
     expect(await bulk(...more)).toMatchObject({ exitCode: 0, stderr: "" });
     expect(server.only).toBeDefined();
     expect(await idsOf()).toEqual([["d3", "d1"]]);
-    expect((await bulk(...more)).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+    expect((await bulk(...more)).stdout).toMatch(/^Ranked 0, 1 already done, in /);
     // With another id of a document the row would not be true any more.
     await write({ id: 1, query: "a", pos: passages, neg: [{ id: "d4", text: "three" }], top_n: 2 });
     expect((await bulk(...more)).stderr).toContain(

@@ -42,7 +42,7 @@ test("all of them are in --errors, and the summary says so where not all were sh
   ]);
   expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(numbers(70));
   expect(stdout).toMatch(
-    /^Ranked 1, 0 done before, 5 invalid, 65 skipped lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
+    /^Ranked 1, 0 already done, 5 invalid, 65 skipped lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
   );
 });
 

@@ -37,7 +37,7 @@ test("rows of earlier versions, which hold these characters as they are, are rea
   const [row] = await rowsOf(output);
   await writeFile(output, `${JSON.stringify(row)}\n`);
   expect(await textOf(output)).toMatch(raw);
-  expect((await bulk("--errors", errors)).stdout).toMatch(/^Ranked 0, 1 done before, in /);
+  expect((await bulk("--errors", errors)).stdout).toMatch(/^Ranked 0, 1 already done, in /);
   expect(server.requests).toHaveLength(1);
   // Another request under the id: the row of the file says whose it is.
   await writeFile(input, `${JSON.stringify({ ...rows[0], query: "other" })}\n`);

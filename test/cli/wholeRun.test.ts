@@ -30,7 +30,7 @@ test.each([
   state.isFirst = false;
   const second = await bulk(...more());
   expect(second.exitCode).toBe(5);
-  expect(second.stdout).toMatch(/^Ranked 1, 3 done before \(1 of them without a result\), in /);
+  expect(second.stdout).toMatch(/^Ranked 1, 3 already done \(1 of them without a result\), in /);
   // Nothing is left to do, and it is still that run.
   server.requests = [];
   const third = await bulk(...more(), "--json");

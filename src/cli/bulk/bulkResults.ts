@@ -163,7 +163,7 @@ export function printSummary(
   const { before, wrongBefore, paidBefore, ranked, same, wrong, paid, failed, badLines } = counts;
   const without = wrongBefore + paidBefore;
   const ofThem = without > 0 ? ` (${without} of them without a result)` : "";
-  const parts = [`Ranked ${ranked}${rankedNotes(counts)}`, `${before} done before${ofThem}`];
+  const parts = [`Ranked ${ranked}${rankedNotes(counts)}`, `${before} already done${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} invalid`);
   if (paid > 0)
     parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);

@@ -81,7 +81,7 @@ export function leftOf(counts: Counts): { readonly facts: object; readonly line:
       : `; ${counted(badLines, "line")} without a valid request ${badLines === 1 ? "is" : "are"} skipped`;
   return {
     facts: { bulk: { requests: all, before, wrongBefore, paidBefore, left, wrong, badLines } },
-    line: `${counted(all, "request")} in the input: ${grouped(before)} done before, ${grouped(left)} to do${invalid}${others}.`,
+    line: `${counted(all, "request")} in the input: ${grouped(before)} already done, ${grouped(left)} to do${invalid}${others}.`,
   };
 }
 
