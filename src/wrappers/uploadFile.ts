@@ -104,7 +104,7 @@ function checkSize({ size }: FileSource, maxFileBytes: number): number | undefin
   if (size === undefined || size <= maxFileBytes) return size;
   const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
   throw refusal("OUT_OF_RANGE", `The file has ${size} bytes; one request takes at most ${most}.`, {
-    hint: "Larger files need another operation of the service, which this client does not have.",
+    hint: "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
   });
 }
 

@@ -90,7 +90,7 @@ describe("the first run", () => {
     await truncate(file, 150 * 1024 * 1024 + 1);
     expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
       "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
-      "Larger files need another operation of the service, which this client does not have.",
+      "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
     ]);
   });
 
