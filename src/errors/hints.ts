@@ -8,7 +8,8 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   CANCELLED: "Call again if the result is still wanted.",
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
-  FAILED_PRECONDITION: "Bring the resource into the state required, then call again if the change is still needed.",
+  FAILED_PRECONDITION:
+    "Bring the resource into the state required, then call again if the change is still needed.",
   // About an argument that the service rejected: its message may not name the argument.
   INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
   NOT_FOUND: "Check the id, the account and the base URL.",
