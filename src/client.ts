@@ -19,7 +19,6 @@ import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import type { Transport } from "./transport/exchange.js";
-import type { Deadline } from "./transport/time.js";
 import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
@@ -99,7 +98,7 @@ function build(
 ): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
     throw invalid("In a browser every visitor can read the API key.", {
-      hint: 'Call the service from your own server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
+      hint: 'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
   const given = givenSettings(options, transport, shared.budget);
@@ -164,7 +163,7 @@ function givenSettings(
     connectTimeoutMs,
     transport,
     budget,
-    calls: new Set<Deadline>(),
+    calls: [],
     headers: (options.headers ?? {}) as ClientSettings["headers"],
     log: givenLog(options),
   });

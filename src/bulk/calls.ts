@@ -112,16 +112,14 @@ export class Calls<Id> {
   readonly #client: Pick<Client, "rerank">;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
+  // Ends the calls of a custom client. Calls of this package's clients end by `RunLane.abort`, which costs less.
   readonly #controller: AbortController = new AbortController();
   /** Whether this package made the client (false for a custom client). */
   readonly areOwn: boolean;
-  // Ends the calls of a custom client. Calls of this package's clients end by `RunLane.abort`, which costs less.
-  readonly #signal: AbortSignal;
   /** Stops the deadline timer of each call in flight that a custom client makes. */
   readonly #unwatch: Set<() => void> = new Set();
 
   constructor(client: Pick<Client, "rerank">, settings: RunSettings<Id>, limiter: Limiter) {
-    this.#signal = this.#controller.signal;
     this.#client = client;
     this.areOwn = insideOf(client) !== undefined;
     this.#settings = settings;
@@ -169,7 +167,7 @@ export class Calls<Id> {
   #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
-    if (!this.areOwn) options.signal = this.#signal;
+    if (!this.areOwn) options.signal = this.#controller.signal;
     options.timeoutMs = timeoutMs;
     options.attemptTimeoutMs = attemptTimeoutMs;
     options[attemptPolicy] = lane;
@@ -178,7 +176,7 @@ export class Calls<Id> {
     if (onAttempt)
       options.onAttempt = (event) => {
         if (event.code === undefined) pending.event = event;
-        else if (!this.#signal.aborted) this.#report(event, pending.id, lane);
+        else if (!this.#controller.signal.aborted) this.#report(event, pending.id, lane);
       };
     return options;
   }

@@ -1,7 +1,7 @@
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/types.js";
-import { WithoutPrototype } from "../values.js";
+import { addTo, WithoutPrototype } from "../values.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 
 /** A request that is sent in batches. Its batches are requests of the run, and have one result together. */
@@ -22,6 +22,8 @@ export interface PendingRequest<Id> {
   readonly id: Id;
   /** The position of the request in the source, from 0. */
   readonly number: number;
+  /** Its place among the requests without a result. */
+  at: number;
   readonly body: RerankRequest;
   /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
@@ -41,7 +43,7 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   for (const name of Object.keys(fields))
     if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
-  return { id: fields.id, number, body, wrong, event: undefined, call: undefined, whole: undefined };
+  return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
 
 /** The run that an {@link Intake} reads for. Methods, not closures: V8 would compile each run's closures again. */
@@ -55,7 +57,7 @@ interface IntakeRun<Id> {
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
   /** The requests, and batches of requests, that were begun or can begin. */
-  readonly pending: Set<PendingRequest<Id>> = new Set();
+  readonly pending: PendingRequest<Id>[] = [undefined as never];
   /** The requests in batches that have no result yet. */
   readonly inBatches: Set<RequestInBatches<Id>> = new Set();
   isDry: boolean;
@@ -74,19 +76,21 @@ export class Intake<Id> {
     this.#run = run;
     // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.isDry = false;
+    // V8 gives a list that never had an object another shape, and would compile again what the last run's list had.
+    this.pending.pop();
   }
 
   /** Whether all requests of the source have a result. */
   get isDone(): boolean {
     // Not one `&&` after another: V8 throws compiled code away when it reaches a part that was never evaluated.
     const { isDry, pending, inBatches } = this;
-    return isDry && pending.size + inBatches.size === 0;
+    return isDry && pending.length + inBatches.size === 0;
   }
 
   /** The ids of the requests that have no result yet. */
   get notDone(): Id[] {
-    const whole = [...this.pending].filter((each) => each.whole === undefined);
-    return [...whole, ...this.inBatches].map(({ id }) => id);
+    const whole = this.pending.filter((each) => each.whole === undefined);
+    return [...whole.sort((a, b) => a.number - b.number), ...this.inBatches].map(({ id }) => id);
   }
 
   /** How many batches were ranked of requests that have no result. */
@@ -111,7 +115,7 @@ export class Intake<Id> {
   }
 
   #begin(request: PendingRequest<Id>): PendingRequest<Id> {
-    this.pending.add(request);
+    addTo(this.pending, request);
     return request;
   }
 

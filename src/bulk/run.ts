@@ -8,7 +8,7 @@ import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
 import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
-import { memberOf } from "../values.js";
+import { memberOf, removeFrom } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
 import { Calls, LoopDelay, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
@@ -152,10 +152,10 @@ export class Run<Id> implements RunParts {
     if (this.schedule.inFlight > 0 || this.#state !== "running") return;
     if (this.#pausedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
-      if (this.#isSpent && this.#intake.pending.size === 0) this.#intake.next(true);
+      if (this.#isSpent && this.#intake.pending.length === 0) this.#intake.next(true);
       const { isDone, pending, failed } = this.#intake;
       if (isDone) void this.#stop(failed);
-      else if (this.#isSpent && pending.size > 0) this.#end(endedByLimit(this.pace, this.#progress()));
+      else if (this.#isSpent && pending.length > 0) this.#end(endedByLimit(this.pace, this.#progress()));
     } else this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
   }
 
@@ -163,7 +163,7 @@ export class Run<Id> implements RunParts {
     const { limit } = this.#limiter;
     const finished = this.#delivery.size;
     if (!this.#settings.ordered && finished >= limit) return false;
-    return this.#intake.pending.size + finished < pendingForEach * limit;
+    return this.#intake.pending.length + finished < pendingForEach * limit;
   }
 
   #send(pending: PendingRequest<Id>, now: number): void {
@@ -217,7 +217,7 @@ export class Run<Id> implements RunParts {
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
     if (this.#state === "over") return;
     const { number, whole } = pending;
-    this.#intake.pending.delete(pending);
+    removeFrom(this.#intake.pending, pending);
     const settled = whole === undefined ? result : whole.settled(pending, result);
     if (settled === undefined) return;
     if (whole !== undefined) this.#intake.inBatches.delete(whole);
@@ -249,7 +249,7 @@ export class Run<Id> implements RunParts {
     if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
     // With no pending request the signal is not aborted: V8 would discard code that it compiled for signals that never
     // abort.
-    if (this.#intake.pending.size > 0) this.#calls.abort(this.#intake.pending);
+    if (this.#intake.pending.length > 0) this.#calls.abort(this.#intake.pending);
     this.#delivery.finish(failed);
     return this.#intake.close();
   }

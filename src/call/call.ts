@@ -16,7 +16,7 @@ import {
   type TransportResponse,
 } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
-import { isInstance, memberOf, notify, valueOr, wordsOf } from "../values.js";
+import { addTo, isInstance, memberOf, notify, removeFrom, valueOr, wordsOf } from "../values.js";
 import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
 import { requestIdOf, toldBy } from "./response.js";
 import { unseen } from "./settings.js";
@@ -48,14 +48,14 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
     retriedFree: false,
   };
   settings.policy?.begun?.(deadline);
-  client.calls.add(deadline);
+  addTo(client.calls, deadline);
   try {
     return await runAttempts(call);
   } catch (error) {
     if (isStatusError(error)) throw error;
     throw callError(call, unexpectedFailure(error, secretsOf(call)), "not-transient");
   } finally {
-    client.calls.delete(deadline);
+    removeFrom(client.calls, deadline);
     deadline.dispose();
   }
 }

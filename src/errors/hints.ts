@@ -9,12 +9,12 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   DATA_LOSS: "Compare what the service holds with what you sent.",
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION:
-    "Bring the resource into the state required, then call again if the change is still needed.",
+    "Bring the resource into the state required, then call again if the change is still wanted.",
   // About an argument that the service rejected: its message may not name the argument.
   INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
-  PERMISSION_DENIED: "The key lacks a permission: use another key, or have it granted.",
+  PERMISSION_DENIED: "The key lacks a permission: use another, or have it granted.",
   RESOURCE_EXHAUSTED: "Wait, or lower the rate or the size of your requests.",
   UNAUTHENTICATED: "Check apiKey or TUNERANK_API_KEY: the service did not accept the key.",
   UNAVAILABLE: "Try again later: the service is down or overloaded.",

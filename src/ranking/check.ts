@@ -39,7 +39,6 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
   return new StatusError(message, {
     code: "INTERNAL",
     executed: "yes",
-    executedBecause: "success-began",
     codeSource: "client",
     operation: "rerankDocuments",
     notRetried: "not-transient",

@@ -1,10 +1,9 @@
 import { readRerank, requestIdOf } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { memberOf } from "../values.js";
-import { joinable } from "./check.js";
+import { joinable, rankingError } from "./check.js";
 import { type Batch, itemsOf, type Places } from "./plan.js";
 import type { ItemBatch, ItemRange, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
@@ -64,12 +63,7 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
   const attempts = merged.batches.flatMap((batch) => batch.attempts);
   const models = modelsOf(merged);
   if (models.length > 1) {
-    throw new StatusError(`The batches were ranked by different models: ${models.join(", ")}.`, {
-      code: "INTERNAL",
-      executed: "yes",
-      codeSource: "client",
-      operation: "rerankDocuments",
-      notRetried: "not-transient",
+    throw rankingError(`The batches were ranked by different models: ${models.join(", ")}.`, {
       attempts,
       hint: "Name the model in options, or send all items in one request.",
     });

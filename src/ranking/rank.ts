@@ -88,12 +88,16 @@ function planOf<T>(
 
 // With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
 function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const { items, batches, body } = plan;
   const run = () => rankBatches(plan, rerank);
-  if (batches.length < 2) return run();
+  if (plan.batches.length < 2) return run();
   return (
     callTracer()?.(
-      { operation: "rerankDocuments", documents: items.length, batches: batches.length, model: body.model },
+      {
+        operation: "rerankDocuments",
+        documents: plan.items.length,
+        batches: plan.batches.length,
+        model: plan.body.model,
+      },
       run,
       ({ model, usage }) => ({ model, usage }),
     ) ?? run()

@@ -106,6 +106,8 @@ export type EndReason = "aborted" | "closed" | "deadline";
 
 /** A call's deadline: one timer for it and the attempt timeouts, and the caller's signal; `dispose` releases both. */
 export class Deadline {
+  /** Its place among those of its client. */
+  at = 0;
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
   /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */

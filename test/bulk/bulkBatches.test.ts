@@ -257,7 +257,7 @@ describe("a limit of the run", () => {
       const { found, error } = await endOf(twoRequests, limit);
       expect(found.map(({ id }) => id)).toEqual(["0"]);
       expect(error).toMatchObject({ notDone: ["1"], batchesLost: 3, done: 1, requests: 5, executed: "yes" });
-      expect(error?.message).toContain("1 requests without a result; 3 of their batches were paid for.");
+      expect(error?.message).toContain("1 request without a result; 3 of their batches were paid for.");
     },
   );
 
