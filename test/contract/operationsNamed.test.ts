@@ -17,7 +17,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
   ],
   "rerank.items: a ranking of many batches": [
     "src/ranking/check.ts",
-    "src/ranking/merge.ts",
     "src/ranking/rank.ts",
     "src/ranking/run.ts",
     "src/ranking/types.ts",
