@@ -85,7 +85,7 @@ function chart() {
 <text class="note" x="16" y="50">The service takes ${mostAtOnce} requests at once,</text>
 <text class="note" x="16" y="68">asks to wait, and goes away (red).</text>
 <text class="note" x="16" y="92">Area, scale on the left: responses a second.</text>
-<text class="note" x="16" y="110">Line, scale on the right: requests allowed at once.</text>
+<text class="note" x="16" y="110">Line, scale on the right: the client's limit.</text>
 ${[0, 0.5, 1].map((share) => `<text class="note" x="${left - 6}" y="${Number(y(share)) + 4}" text-anchor="end">${share * perSecond}</text><text class="note" x="${width - right + 6}" y="${Number(y(share)) + 4}">${share * 32}</text>`).join("\n")}
 <rect class="away" x="${x(outage.from * stepsPerSecond)}" y="${top}" width="${x(outage.until * stepsPerSecond) - x(outage.from * stepsPerSecond)}" height="${bottom - top}"/>
 <polygon class="area" points="${left},${bottom} ${area} ${width - right},${bottom}"/>
