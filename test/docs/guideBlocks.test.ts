@@ -173,7 +173,7 @@ const onServer: Readonly<Record<string, Case>> = {
   limits: {
     response: rankedTwo,
     sends: [rerank, rerank],
-    prints: "a done\nb done\nmaxRequests left: c sent: 2\n",
+    prints: "a done\nb done\nmaxRequests next: c sent: 2\n",
   },
   report: {
     prints: '{"code":"NOT_FOUND","codeSource":"body","executed":"no","httpStatus":404}\n',
