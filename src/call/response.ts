@@ -9,7 +9,7 @@ import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
 import type { ResponseReader } from "./types.js";
 
-const notPromised = "The response is not the JSON object that the contract describes";
+const notPromised = "The response is not the JSON object that the OpenAPI document describes";
 
 /** The failure of a 2xx response that cannot be used; `withResponse` adds its status and headers. */
 export function unusableResponse(message: string, more?: Partial<Failure>): Failure {

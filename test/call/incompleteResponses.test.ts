@@ -24,12 +24,14 @@ describe("a response that lacks something", () => {
   const entry = (score: string, index = "0"): Reply => ({
     text: `{"data":[{"index":${index},"relevance_score":${score}},{"index":1,"relevance_score":0.5}]}`,
   });
-  const noId = "The response is not the JSON object that the contract describes: id is missing or not valid.";
+  const noId =
+    "The response is not the JSON object that the OpenAPI document describes: id is missing or not valid.";
   const noList =
-    "The response is not the JSON object that the contract describes: data is missing or not valid.";
+    "The response is not the JSON object that the OpenAPI document describes: data is missing or not valid.";
   const noIndex =
-    "The response is not the JSON object that the contract describes: data[0].index is missing or not valid.";
-  const noScore = "The response is not the JSON object that the contract describes: data[0].relevance_score";
+    "The response is not the JSON object that the OpenAPI document describes: data[0].index is missing or not valid.";
+  const noScore =
+    "The response is not the JSON object that the OpenAPI document describes: data[0].relevance_score";
 
   const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
 

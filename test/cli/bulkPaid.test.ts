@@ -36,7 +36,7 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
     "is outside the list of 2 documents",
   ],
   ["too few documents", { json: { data: [entry(0)] } }, 1, "index 1 is missing"],
-  ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object that the contract describes"],
+  ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object that the OpenAPI document describes"],
   ["no data", { json: {} }, 2, "data is missing or not valid"],
   ["what no row can hold", { text: deepResponse }, 1, "cannot be written as a row"],
 ])("a response with %s", (_name, reply, requests, says) => {

@@ -132,7 +132,7 @@ test.each([{ message: "maintenance" }, {}, { id: null }])(
     const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, input: "abc" });
     expect([exitCode, stdout]).toEqual([10, ""]);
     expect(stderr).toContain(
-      "[INTERNAL] The response is not the JSON object that the contract describes: id is missing",
+      "[INTERNAL] The response is not the JSON object that the OpenAPI document describes: id is missing",
     );
     expect(stderr).toContain("The file may have been stored");
   },

@@ -126,7 +126,7 @@ describe("a batch that fails", () => {
       except({ json: { data: [{ index: 1 }], model: "m" } });
       const error = await rank();
       const what = "data[0].relevance_score (items[31]) is missing or not valid";
-      const whole = `[INTERNAL] The response is not the JSON object that the contract describes: ${what}.`;
+      const whole = `[INTERNAL] The response is not the JSON object that the OpenAPI document describes: ${what}.`;
       expect(error.message).toBe(withHint(whole, error));
       expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
     });
