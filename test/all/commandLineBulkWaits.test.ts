@@ -106,8 +106,14 @@ describe("a bulk run that waits", () => {
 
   test.each([
     [["--max-hold=-1"], "--max-hold must be at least 0, or none."],
-    [["--max-hold", "soon"], "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min."],
-    [["--max-hold", ""], "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min."],
+    [
+      ["--max-hold", "soon"],
+      "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min, or none.",
+    ],
+    [
+      ["--max-hold", ""],
+      "--max-hold must be a number of seconds, or a time such as 500ms, 5s or 2min, or none.",
+    ],
   ])("%j is refused before anything is sent", async (more, message) => {
     await writeRequests(input, 1);
     const { exitCode, stderr } = await bulk(...more);

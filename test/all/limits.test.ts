@@ -48,10 +48,11 @@ function secondsOfTen(...args: string[]): number {
 test("`tunerank --help` takes at most half as much again as an empty Node", () => {
   const command = path.join(packed.installed, "dist/cli/main.js");
   const empty = path.join(root, "bench/children/empty.js");
-  let [own, bare] = [0, 0];
+  // The least of four rounds by turns: what else runs on the machine only adds.
+  let [own, bare] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < 4; round++) {
-    own += secondsOfTen(command, "--help");
-    bare += secondsOfTen(empty);
+    own = Math.min(own, secondsOfTen(command, "--help"));
+    bare = Math.min(bare, secondsOfTen(empty));
   }
   expect(own / bare).toBeLessThanOrEqual(1.5);
 });
