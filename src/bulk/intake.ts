@@ -76,7 +76,7 @@ export class Intake<Id> {
     this.#run = run;
     // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.isDry = false;
-    // V8 gives a list that never had an object another shape, and would compile again what the last run's list had.
+    // V8 gives a list that never held an object another shape, for which it would compile a run's code again.
     this.pending.pop();
   }
 

@@ -93,7 +93,7 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
 }
 
 interface SkippedLine extends BadLine {
-  /** The names of its fields, if it is an object without the one that `--field` names. */
+  /** The names of its fields, if it is an object without the one that `--field` names; empty if it cannot be read. */
   readonly has?: string;
 }
 
@@ -133,7 +133,7 @@ function documentOf(whole: Line, field: string | undefined): DocumentLine | Skip
   // If a line of a plain text file is not UTF-8, the whole file has another encoding.
   if (problem !== undefined && field === undefined)
     throw new UsageError(`Line ${line} cannot be read. ${problem}`);
-  if (problem !== undefined) return { line, problem };
+  if (problem !== undefined) return { line, problem, has: "" };
   if (text.trim() === "") return undefined;
   return field === undefined ? { line, text, document: text } : fromJson(text, line, field);
 }
@@ -144,9 +144,10 @@ function noDocuments(
 ): void {
   if (bad !== undefined) {
     const { line, problem, has } = bad;
-    const more = has === undefined ? "Without --field each line is a document." : `Its fields: ${has}.`;
+    const more =
+      has === undefined ? " Without --field each line is a document." : has && ` Its fields: ${has}.`;
     throw new UsageError(
-      `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${/[^`][.]$/.test(problem) ? ` ${more}` : ""}`,
+      `No line can be ranked with --field; nothing was sent. Line ${line}: ${problem}${more}`,
     );
   }
   if (options.allowEmpty !== true)

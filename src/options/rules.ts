@@ -79,7 +79,7 @@ export function pattern(
   if (!new RegExp(source, "u").test(value)) throw invalidValue(`${name} must have the form ${rules.form}.`);
 }
 
-// Characters are amount as JSON Schema does: one outside the basic plane counts once.
+// Characters are counted as JSON Schema does: one outside the basic plane counts once.
 export function minLength(value: string, least: number, { name }: Place): void {
   atLeast([...value].length, least, name, "character");
 }

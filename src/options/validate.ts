@@ -1,4 +1,4 @@
-import { invalid, refusal } from "../errors/statusError.js";
+import { amount, invalid, refusal } from "../errors/statusError.js";
 import { tagOf, WithoutPrototype } from "../values.js";
 import { checkRules, hasRules } from "./contractChecks.js";
 import { type Rules, rule } from "./rules.js";
@@ -53,7 +53,7 @@ function hasType(value: unknown, rules: Rules): boolean {
 
 function lengthOf(rules: Rules): string {
   const minItems = rule(rules, "minItems");
-  return minItems ? ` of at least ${minItems} ${rule(rules, "items")?.type}${minItems === 1 ? "" : "s"}` : "";
+  return minItems ? ` of at least ${amount(minItems, `${rule(rules, "items")?.type}`)}` : "";
 }
 
 function isRequired(rules: Rules, field: string): boolean {
