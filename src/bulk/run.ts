@@ -7,7 +7,7 @@ import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, Schedule } from "../policy/schedule.js";
-import { endOnAbort, isLate, readOn, stopEndingOnAbort } from "../transport/time.js";
+import { endOnAbort, isLate, readOn } from "../transport/time.js";
 import { memberOf, removeFrom } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
 import { Calls, LoopDelay, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
@@ -41,6 +41,7 @@ export class Run<Id> implements RunParts {
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
   #unset: (() => void) | undefined;
+  #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "over" = "new";
   // Set when the service asks for a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its
   // requests in flight.
@@ -105,8 +106,7 @@ export class Run<Id> implements RunParts {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
-    if (signal?.aborted) this.end("aborted");
-    else if (signal) endOnAbort(signal, this);
+    this.#ignoreSignal = signal && endOnAbort(signal, this);
     if (this.#state === "running") this.#intake.open();
     this.#advance();
   }
@@ -246,7 +246,7 @@ export class Run<Id> implements RunParts {
     this.#state = "over";
     this.schedule.close();
     this.#unset?.();
-    if (this.#settings.signal) stopEndingOnAbort(this.#settings.signal, this);
+    this.#ignoreSignal?.();
     // With no pending request the signal is not aborted: V8 would discard code that it compiled for signals that never
     // abort.
     if (this.#intake.pending.length > 0) this.#calls.abort(this.#intake.pending);

@@ -2,6 +2,7 @@
 // the deadline of a call.
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
+import { addTo, removeFrom } from "../values.js";
 import type { Exchange } from "./exchange.js";
 
 // Read when the module loads, because tests replace these functions.
@@ -120,7 +121,7 @@ export class Deadline {
   // Whether this attempt got extra time because a busy event loop kept it from connecting.
   #isExtended = false;
   #timer: ReturnType<typeof setTimeout>;
-  readonly #signal: AbortSignalLike | undefined;
+  readonly #ignoreSignal: (() => void) | undefined;
 
   /** @param timeoutMs Milliseconds for the whole call. @param attemptTimeoutMs Milliseconds for each attempt. */
   constructor(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined) {
@@ -130,13 +131,7 @@ export class Deadline {
     // The timer starts with the first attempt's timeout if that is shorter, so that most calls set it once. The duration
     // is the caller's: one computed from the clock may have a fraction, for which V8 recompiles all of Node's timers.
     this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
-    if (signal === undefined) return;
-    if (signal.aborted) {
-      this.ended = "aborted";
-      return;
-    }
-    this.#signal = signal;
-    endOnAbort(signal, this);
+    this.#ignoreSignal = signal && endOnAbort(signal, this);
   }
 
   get leftMs(): number {
@@ -179,7 +174,7 @@ export class Deadline {
 
   dispose(): void {
     clearTimeout(this.#timer);
-    if (this.#signal) stopEndingOnAbort(this.#signal, this);
+    this.#ignoreSignal?.();
     this.running = undefined;
   }
 
@@ -236,28 +231,32 @@ export class Deadline {
 }
 
 // One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Pick<Deadline, "end">>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, ReturnType<typeof listenTo>>();
 
-/** Ends a call when the signal is aborted, until {@link stopEndingOnAbort}. */
-export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): void {
-  const entry = listening.get(signal);
-  if (entry) {
-    entry.calls.add(call);
-    return;
+/** Ends a call when the signal is aborted, or at once if it is. Returns a function that undoes this; call it once. */
+export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): (() => void) | undefined {
+  if (signal.aborted) {
+    call.end("aborted");
+    return undefined;
   }
-  const calls = new Set([call]);
+  const { calls, onAbort } = listening.get(signal) ?? listenTo(signal);
+  const member = { at: 0, call };
+  addTo(calls, member);
+  return () => {
+    removeFrom(calls, member);
+    if (calls.length > 0) return;
+    signal.removeEventListener("abort", onAbort);
+    listening.delete(signal);
+  };
+}
+
+function listenTo(signal: AbortSignalLike) {
+  const calls: { at: number; call: Pick<Deadline, "end"> }[] = [];
+  // A copy, because a call that ends leaves the list.
   const onAbort = () => {
-    for (const each of calls) each.end("aborted");
+    for (const { call } of [...calls]) call.end("aborted");
   };
   listening.set(signal, { calls, onAbort });
   signal.addEventListener("abort", onAbort);
-}
-
-/** Undoes {@link endOnAbort} for a call. */
-export function stopEndingOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): void {
-  const entry = listening.get(signal);
-  entry?.calls.delete(call);
-  if (entry?.calls.size !== 0) return;
-  signal.removeEventListener("abort", entry.onAbort);
-  listening.delete(signal);
+  return { calls, onAbort };
 }
