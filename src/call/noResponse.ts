@@ -4,17 +4,16 @@ import { type Executed, executedBecause, type RetryEvent } from "../errors/codes
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
-import { redactCause, redactorOf } from "../redact/redact.js";
+import { type Redact, redactCause } from "../redact/redact.js";
 import { type Exchange, isSuccess, type Phase, type TransportFailure } from "../transport/exchange.js";
 import type { EndReason } from "../transport/time.js";
 import { isInstance, valueOr } from "../values.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
-export function networkFailure(seen: TransportFailure, secrets: readonly string[]): Failure {
+export function networkFailure(seen: TransportFailure, redact: Redact): Failure {
   const failure = blamed(seen);
   const { reason, status, reusedSocket } = failure;
   const phase = failure.isGuessed && isBeforeConnection(failure.cause) ? "connect" : failure.phase;
-  const redact = redactorOf(secrets);
   const message = redact(failure.message);
   const cause = reason === "source" ? failure.cause : redactCause(redact, failure.cause);
   const mock =
@@ -132,8 +131,8 @@ function soFar(exchange: Exchange | undefined): Pick<Failure, "executed" | "http
 }
 
 /** A fault of this client, or of code that a program passed to it. It tells nothing new about what the service did. */
-export function unexpectedFailure(error: unknown, secrets: readonly string[], exchange?: Exchange): Failure {
+export function unexpectedFailure(error: unknown, redact: Redact, exchange?: Exchange): Failure {
   const message = "The client failed; please report this.";
-  const cause = redactCause(redactorOf(secrets), error);
+  const cause = redactCause(redact, error);
   return new Failure({ ...soFar(exchange), message, code: "INTERNAL", cause });
 }

@@ -3,7 +3,7 @@ import { Failure } from "../errors/failure.js";
 import type { RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfResponse, executedAfter, header, retryAfterMs } from "../policy/retry.js";
-import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
+import { type Redact, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
@@ -23,29 +23,28 @@ export function incomplete(field: string): Failure {
 
 /** Makes a reader of 2xx responses that hold a JSON object; every other response is a Failure. */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
-  return (response, secrets) => {
-    if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
+  return (response, redact) => {
+    if (!isSuccess(response.status)) return errorResponse(response, redact);
     const value = parseJson(response.text);
     // Does not use readWhole: one more function would cost 2 % of a call's instructions.
     return typeof value !== "object" || value === null || Array.isArray(value)
-      ? notAnObject(response, redactorOf(secrets))
-      : usable(response, secrets, read(value));
+      ? notAnObject(response, redact)
+      : usable(response, redact, read(value));
   };
 }
 
 /** Makes a reader of 2xx responses with any content; every other response is a Failure. */
 export function readWhole<T>(read: (response: TransportResponse) => T | Failure): ResponseReader<T> {
-  return (response, secrets) => {
-    if (!isSuccess(response.status)) return errorResponse(response, redactorOf(secrets));
+  return (response, redact) => {
+    if (!isSuccess(response.status)) return errorResponse(response, redact);
     return memberOf(response, "unread")
-      ? notAnObject(response, redactorOf(secrets))
-      : usable(response, secrets, read(response));
+      ? notAnObject(response, redact)
+      : usable(response, redact, read(response));
   };
 }
 
-function usable<T>(response: TransportResponse, secrets: readonly string[], data: T | Failure): T | Failure {
+function usable<T>(response: TransportResponse, redact: Redact, data: T | Failure): T | Failure {
   if (!(data instanceof Failure)) return data;
-  const redact = redactorOf(secrets);
   const { body } = readErrorBody(response.text, response.status, redact);
   return withResponse(response, redact, Object.assign(data, { body }));
 }
@@ -74,13 +73,9 @@ function notAnObject(response: TransportResponse, redact: Redact): Failure {
   );
 }
 
-function withResponse({ status, headers }: TransportResponse, redact: Redact, failure: Failure): Failure {
-  const { executed } = failure;
-  return Object.assign(failure, {
-    executedBecause: executedBecause(executed, true),
-    httpStatus: status,
-    ...toldBy(headers, redact),
-  });
+function withResponse(response: TransportResponse, redact: Redact, failure: Failure): Failure {
+  const because = executedBecause(failure.executed, true);
+  return Object.assign(failure, { executedBecause: because }, toldBy(response, redact));
 }
 
 // Why the body was not decompressed. `fetch` does not report it, but a body that begins with invalid text shows it.
@@ -113,8 +108,7 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
     codeSource: named ? "body" : "status",
     inferred: !named && read.inferred,
     events: happened,
-    httpStatus: status,
-    ...toldBy(headers, redact),
+    ...toldBy(response, redact),
     retryAfterMs: waitMs,
     body: said.body,
     hint: redirected ? "Set baseUrl to the final address." : undefined,
@@ -131,18 +125,19 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** A response's request id and headers without the key. The headers are redacted only when they are read. */
-export function toldBy(headers: ResponseHeaders, redact: Redact): Pick<Failure, "requestId" | "headers"> {
-  return {
-    requestId: requestIdOf(headers, redact),
-    headers: () => redactValues(redact, headers) as ResponseHeaders,
-  };
+/** A response's status, request id and headers, without the key. The headers are redacted when they are read. */
+export function toldBy(
+  { status: httpStatus, headers }: Pick<TransportResponse, "status" | "headers">,
+  redact: Redact,
+): Pick<Failure, "httpStatus" | "requestId" | "headers"> {
+  const id = requestIdOf(headers);
+  const requestId = id && redact(id);
+  return { httpStatus, requestId, headers: () => redactValues(redact, headers) as ResponseHeaders };
 }
 
-/** The response's `x-request-id`, else `request-id`; redacted if `redact` is given, as it is for errors. */
-export function requestIdOf(headers: Readonly<Record<string, string>>, redact?: Redact): string | undefined {
-  const id = header(headers, "x-request-id") ?? header(headers, "request-id");
-  return id && redact ? redact(id) : id;
+/** The response's `x-request-id`, else `request-id`. */
+export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return header(headers, "x-request-id") ?? header(headers, "request-id");
 }
 
 /**

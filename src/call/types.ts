@@ -11,7 +11,7 @@ import type { Body, Transport, TransportResponse } from "../transport/exchange.j
 import type { Deadline } from "../transport/time.js";
 
 /** Reads a call's value from a whole response; a Failure if that is not possible. */
-export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;
+export type ResponseReader<T> = (response: TransportResponse, redact: Redact) => T | Failure;
 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
@@ -94,12 +94,12 @@ export type Log = (
 export interface Received<T> {
   readonly data: T;
   readonly response: TransportResponse;
-  /** The secrets to redact from the response's headers. */
-  readonly secrets: readonly string[];
+  /** Redacts the response's headers. */
+  readonly redact: Redact;
 }
 
 /** A call's value and response, with the attempts that it took. */
-export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
+export interface Outcome<T> extends Omit<Received<T>, "redact"> {
   readonly attempts: readonly Attempt[];
 }
 

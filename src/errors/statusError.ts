@@ -1,4 +1,4 @@
-import { define, memberOf } from "../values.js";
+import { define, memberOf, WithoutPrototype } from "../values.js";
 import {
   type Attempt,
   type CodeSource,
@@ -95,7 +95,7 @@ export class StatusError extends Error {
    */
   constructor(message: string, details: StatusErrorDetails) {
     // Own properties only: a polluted Object.prototype must not add details.
-    const own: StatusErrorDetails = Object.assign(Object.create(null), details);
+    const own: StatusErrorDetails = Object.assign(new WithoutPrototype(), details);
     const { code, executed, cause } = own;
     const text = sentence(message);
     const advice = own.hint ?? own.advice ?? adviceFor(own, message);
@@ -110,7 +110,7 @@ export class StatusError extends Error {
     this.codeSource = own.codeSource;
     this.inferred = own.inferred ?? true;
     for (const name of optionalFields) {
-      if (own[name] !== undefined) Object.assign(this, { [name]: own[name] });
+      if (own[name] !== undefined) (this as Record<string, unknown>)[name] = own[name];
     }
     this.hint = hint;
     this.attempts = own.attempts ?? [];
@@ -153,9 +153,18 @@ export function isStatusError<C extends StatusCode = StatusCode>(
 /** Adds a `headers` getter to an error or an attempt: the headers are made when they are read. */
 export function withHeaders<T extends object>(target: T, headers: StatusErrorDetails["headers"]): T {
   if (!headers) return target;
-  const get = typeof headers === "function" ? headers : () => headers;
-  return Object.defineProperty(target, "headers", { __proto__: null, get } as PropertyDescriptor);
+  define(target, { [given]: typeof headers === "function" ? headers : () => headers });
+  return Object.defineProperty(target, "headers", getter);
 }
+
+const given = Symbol();
+// One getter for all: with its own, each error would have a hidden class of its own.
+const getter = {
+  __proto__: null,
+  get(this: { readonly [given]: () => StatusErrorDetails["headers"] }) {
+    return this[given]();
+  },
+} as PropertyDescriptor;
 
 // Ends a text as a sentence, because the hint follows it.
 function sentence(text: string): string {

@@ -10,11 +10,6 @@ interface KeyForm {
 /** A key, or a part of a key, with fewer characters could be part of any word. */
 const leastCharacters = 8;
 
-/** The form of a key that is the key itself. */
-function plainForm(chars: string): KeyForm {
-  return { chars, leastPart: leastCharacters };
-}
-
 /** The spellings to look for in an unescaped text: the key, and the key in base64. */
 function keyForms(key: string): readonly KeyForm[] {
   const { chars } = undoEscapes(key);
@@ -25,7 +20,8 @@ function keyForms(key: string): readonly KeyForm[] {
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   // A key of backslashes only is empty without its escapes.
   const unescaped = chars === "" ? [] : [{ chars, leastPart }];
-  return [...unescaped, ...[...new Set([...base64, ...urlSafe])].map(plainForm)];
+  const encoded = [...new Set([...base64, ...urlSafe])];
+  return [...unescaped, ...encoded.map((form) => ({ chars: form, leastPart: leastCharacters }))];
 }
 
 function base64Of(key: string): string[] {
@@ -52,8 +48,6 @@ export type Span = readonly [from: number, to: number];
 function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Span[] {
   const { length } = form.chars;
   const spans: Span[] = [];
-  // Most texts have no key in them, and to find that out so costs a tenth.
-  if (!cut && !source.chars.includes(form.chars)) return spans;
   const lengths = matchedLengths(form.chars, source.chars);
   for (let i = 0; i < lengths.length; i++) if (lengths[i] === length) spans.push([i + 1 - length, i + 1]);
   return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
@@ -123,6 +117,10 @@ interface Characters {
   readonly startOf: (index: number) => number;
 }
 
+function asItIs(text: string): Characters {
+  return { text, chars: text, startOf: (index) => index };
+}
+
 // HTML's names for ASCII punctuation, each followed by its character.
 const htmlNames = new Map(
   Array.from(
@@ -144,6 +142,8 @@ const escapeAtEnd = /(?:(?:%|[\\\ue000]u00)([\da-f]{2})|&(?:#(x?[\da-f]{2,8})|([
  * Every escaped form of a text gives the same result as the text itself. Linear time.
  */
 function undoEscapes(text: string): Characters {
+  // Most texts have no escape.
+  if (!/[\\%&\ue000]/.test(text)) return asItIs(text);
   const chars: string[] = [];
   const starts: number[] = [];
   for (let at = 0; at < text.length; at++) {
@@ -199,10 +199,12 @@ export function redactor(key: string): Redact {
         .filter((span) => !isShort || isWholeValue(span, source))
         .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
     const unescaped = undoEscapes(text);
+    // Most texts have no key in them, and to find that out so costs a tenth.
+    if (!cut && !text.includes(key) && !forms.some(({ chars }) => unescaped.chars.includes(chars)))
+      return text;
     // The text is searched as it is, too: unescaping may join the key's beginning with the characters before it.
-    const asItIs = { text, chars: text, startOf: (index: number) => index };
     return replace(text, [
-      ...find(plainForm(key), asItIs),
+      ...find({ chars: key, leastPart: leastCharacters }, asItIs(text)),
       ...forms.flatMap((form) => find(form, unescaped)),
     ]);
   };
@@ -213,10 +215,19 @@ export function isQuoted(key: string): boolean {
   return /^(["']).+\1$/.test(key);
 }
 
+// Used again for the same secrets: to find the forms of a key costs more than to search a text for them.
+let lastSecrets = "";
+let lastRedactor: Redact = (text) => text;
+
 export function redactorOf(secrets: readonly string[]): Redact {
+  const joined = secrets.join("\0");
+  if (joined === lastSecrets) return lastRedactor;
   const all = secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
+  lastSecrets = joined;
   // A text that cannot be searched is not shown at all.
-  return (text, cut) => valueOr(() => all.reduce((left, redact) => redact(left, cut), text), "[redacted]");
+  lastRedactor = (text, cut) =>
+    valueOr(() => all.reduce((left, each) => each(left, cut), text), "[redacted]");
+  return lastRedactor;
 }
 
 /** A copy of a value without the key in its strings and in the names of its properties. */
@@ -254,7 +265,8 @@ export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown 
 
 function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
   if (typeof cause === "string") return redact(cause);
-  if (!isError(cause) || depth > 3) return undefined;
+  // Under Jest, Node's errors belong to another realm than the program's Error class.
+  if (!(cause instanceof Error || tagOf(cause) === "Error") || depth > 3) return undefined;
   const shown = (value: unknown) => redactCause(redact, value, depth + 1);
   const inner = shown(memberOf(cause, "cause"));
   const message = redact(textFor(memberOf(cause, "message") ?? ""));
@@ -270,11 +282,6 @@ function copyOf(redact: Redact, cause: unknown, depth: number): unknown {
   if (Array.isArray(errors)) Object.assign(copy, { errors: errors.slice(0, 16).map(shown) });
   copy.stack = (shown(memberOf(cause, "stack")) ?? message) as string;
   return copy;
-}
-
-// Under Jest, Node's errors belong to another realm than the program's Error class.
-function isError(value: unknown): value is Error {
-  return value instanceof Error || tagOf(value) === "Error";
 }
 
 function replace(text: string, spans: readonly Span[]): string {

@@ -111,7 +111,7 @@ function readerFor({ value, accept = "" }: OperationRow): ResponseReader<unknown
   const page = /^\s*text\/html/i;
   const isUnasked = ({ headers }: TransportResponse) =>
     page.test(header(headers, "content-type") ?? "") && !page.test(accept);
-  return (got, secrets) => (isUnasked(got) ? asObject : asTyped)(got, secrets);
+  return (got, redact) => (isUnasked(got) ? asObject : asTyped)(got, redact);
 }
 
 const names: OptionTable<ServiceRequest> = {
@@ -154,9 +154,9 @@ export async function sendEncoded(
     const content = readContent(response);
     return content instanceof Failure ? content : response.bytes;
   });
-  return make(client, request, options, (response, secrets) => {
+  return make(client, request, options, (response, redact) => {
     onResponse(response.headers);
-    return read(response, secrets);
+    return read(response, redact);
   });
 }
 

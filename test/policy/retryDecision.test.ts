@@ -216,7 +216,7 @@ describe("a request without a whole response", () => {
 });
 
 function eventOf(phase: Phase, reason: TransportFailure["reason"], code: string): string | undefined {
-  return networkFailure(transportFailure({ phase, reason, code, seen: true }), []).events[0];
+  return networkFailure(transportFailure({ phase, reason, code, seen: true }), (text) => text).events[0];
 }
 
 const server = useRecordingServer();

@@ -109,7 +109,7 @@ function faultOf(network: string): Fault {
 function failureOfResponse(operation: OperationId, row: RowResponse): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = row;
   const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
-  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
+  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, (text) => text);
   return value instanceof Failure ? value : undefined;
 }
 
@@ -124,7 +124,7 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
   if (timeoutMs !== undefined && timeoutMs === attemptTimeoutMs) {
     return endedFailure("deadline", timeoutMs, exchange, undefined);
   }
-  return networkFailure(transportFailure(fault), []);
+  return networkFailure(transportFailure(fault), (text) => text);
 }
 
 /** What the transport rejects with for a fault. */

@@ -148,7 +148,7 @@ function eventTable(): Record<string, unknown> {
 
 function networkTable(): Record<string, unknown> {
   const entries = Object.entries(faults).map(([name, fault]) => {
-    const { events: happened, code, executed } = networkFailure(transportFailure(fault), []);
+    const { events: happened, code, executed } = networkFailure(transportFailure(fault), (text) => text);
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { DispatcherLike } from "../../options/types.js";
-import { isLoopback, memberOf } from "../../values.js";
+import { isLoopback, memberOf, WithoutPrototype } from "../../values.js";
 import { networkCode, type TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
 
@@ -175,14 +175,14 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
 
 /** Converts a flat list, in which each name is followed by its value, to headers. */
 export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
-  // A Map, because assigning a header to an object fails if a frozen Object.prototype has a member of that name.
-  const headers = new Map<string, string>();
+  // Without a prototype: assigning a header fails if a frozen Object.prototype has a member of that name.
+  const headers = new WithoutPrototype() as Record<string, string>;
   for (let i = 0; i < raw.length; i += 2) {
     const name = headerText(raw[i]).toLowerCase();
     const value = headerText(raw[i + 1]);
-    headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value);
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
   }
-  return Object.fromEntries(headers);
+  return { ...headers };
 }
 
 // undici 6 passes headers as bytes.
