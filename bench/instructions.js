@@ -22,7 +22,8 @@ const given = positionals.length > 0 ? positionals : ["dist/index.js"];
 const entries = given.map((entry) => path.resolve(entry));
 
 const setting = options.case === undefined ? {} : cases[options.case].setting;
-const { rerankWith, body, failsWith } = setting;
+const { rerankWith, body, failsWith, mayFailWith } = setting;
+const kind = { body, failsWith, mayFailWith };
 const server = await startServer({ rerankWith });
 try {
   if (options.bulk) await countRuns();
@@ -68,8 +69,8 @@ async function countRuns() {
 }
 
 async function perCall(client, entry) {
-  const few = await counted("calls", { client, calls: from, body, failsWith }, entry);
-  const many = await counted("calls", { client, calls: to, body, failsWith }, entry);
+  const few = await counted("calls", { client, calls: from, ...kind }, entry);
+  const many = await counted("calls", { client, calls: to, ...kind }, entry);
   return Math.round((many - few) / (to - from));
 }
 

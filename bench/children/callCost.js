@@ -1,11 +1,10 @@
 // CPU and time of one rerank call after warm-up, at some concurrency.
 import { callOf } from "../bodies.js";
 
-const { client, baseUrl, body, failsWith, concurrency, warmUpCalls, warmUpMs, measureMs } = JSON.parse(
-  process.argv[2],
-);
+const input = JSON.parse(process.argv[2]);
+const { client, baseUrl, concurrency, warmUpCalls, warmUpMs, measureMs } = input;
 const { open } = await import(`../clients/${client}.js`);
-const call = callOf(open(baseUrl), body, failsWith);
+const call = callOf(open(baseUrl), input);
 
 const warm = performance.now() + warmUpMs;
 await callWhile((done) => done < warmUpCalls || performance.now() < warm);

@@ -1,9 +1,10 @@
 // So many rerank calls, and nothing else: what is counted is outside of the process.
 import { callOf } from "../bodies.js";
 
-const { client, baseUrl, calls, concurrency, body, failsWith } = JSON.parse(process.argv[2]);
+const input = JSON.parse(process.argv[2]);
+const { client, baseUrl, calls, concurrency } = input;
 const { open } = await import(`../clients/${client}.js`);
-const call = callOf(open(baseUrl), body, failsWith);
+const call = callOf(open(baseUrl), input);
 
 let begun = 0;
 const lane = async () => {

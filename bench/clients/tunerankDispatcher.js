@@ -5,7 +5,7 @@ const { createClient } = await import(process.env.TUNERANK_BENCH_ENTRY ?? "../..
 
 export function open(baseUrl, options) {
   const dispatcher = new Pool(baseUrl, options);
-  const client = createClient({ baseUrl, apiKey: "bench-key", accountId: "bench", maxRetries: 10, dispatcher });
+  const client = createClient({ baseUrl, apiKey: "bench-key", accountId: "bench", dispatcher });
   return {
     rerank: (body, options) => client.rerank(body, options),
     upload: (path, options) => client.datasets.upload("bench", path, options),

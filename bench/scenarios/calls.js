@@ -60,14 +60,14 @@ function bulk(what, figure) {
 export function scenario(title, figure, setting) {
   const { concurrency = 16, delayMs, isOverTls = false, isHttp2, rerankWith, requests = 10_000 } = setting;
   const { rounds = 5, clients = judgedClients, child = "callCost", load = longLoad } = setting;
-  const { body = "small", failsWith, quickLoad: quickly = quickLoad } = setting;
+  const { body = "small", failsWith, mayFailWith, quickLoad: quickly = quickLoad } = setting;
   const unit = figure === "connections" ? "" : (setting.unit ?? "µs");
   const measure = async ({ quick, contestants = clients, ...options }) => {
     const tls = isOverTls ? makeCertificate() : undefined;
     const env = tls && { NODE_EXTRA_CA_CERTS: tls.cert };
     const server = await startServer({ delayMs, tls, isHttp2, rerankWith });
-    const many = { body, failsWith, requests: quick ? 2000 : requests, ...(quick ? quickly : load) };
-    const input = { baseUrl: server.baseUrl, concurrency, ...many };
+    const kind = { body, failsWith, mayFailWith, requests: quick ? 2000 : requests };
+    const input = { baseUrl: server.baseUrl, concurrency, ...kind, ...(quick ? quickly : load) };
     try {
       return await alternate(quick ? 3 : rounds, contestants, async (client) => {
         const before = await connectionsAt(server);

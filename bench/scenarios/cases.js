@@ -26,6 +26,8 @@ export const cases = {
   cpuRetried: scenario("CPU per small rerank call, one of 20 retried after a 503, concurrency 16", "cpu", {
     clients,
     rerankWith: "everyTwentiethFails",
+    // By chance, a call's retries are each the 20th again.
+    mayFailWith: 503,
   }),
   cpuLargeResponse: scenario("CPU per rerank call with a response of 10 MB, one at a time", "cpu", {
     ...large,
