@@ -34,7 +34,7 @@ export const cases = {
     clients,
     rerankWith: "tenMegabytes",
   }),
-  cpuLongDocuments: scenario("CPU per rerank call with 1,000 documents of 10 kB, one at a time", "cpu", {
+  cpuLongDocuments: scenario("CPU per rerank call with 1,000 documents of 10,000 characters, one at a time", "cpu", {
     ...large,
     clients,
     body: "longDocuments",
