@@ -34,10 +34,14 @@ export const cases = {
     clients,
     rerankWith: "tenMegabytes",
   }),
-  cpuLongDocuments: scenario("CPU per rerank call with 1,000 documents of 10,000 characters, one at a time", "cpu", {
-    ...large,
-    clients,
-    body: "longDocuments",
-    rerankWith: "short",
-  }),
+  cpuLongDocuments: scenario(
+    "CPU per rerank call with 1,000 documents of 10,000 characters, one at a time",
+    "cpu",
+    {
+      ...large,
+      clients,
+      body: "longDocuments",
+      rerankWith: "short",
+    },
+  ),
 };

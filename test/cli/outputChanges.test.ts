@@ -32,9 +32,10 @@ function meanwhile(change: () => void, at = 20): void {
 }
 
 describe.each([
-  ["emptied", () => truncateSync(output), "was cut to 0 bytes"],
-  ["cut in the middle of a row", () => truncateSync(output, 100), "was cut to 100 bytes"],
-  ["written over", () => writeFileSync(output, "mine\n"), "was cut to 5 bytes"],
+  // Not to how many bytes: a row that is being written at that moment may still follow.
+  ["emptied", () => truncateSync(output), "was cut to "],
+  ["cut in the middle of a row", () => truncateSync(output, 100), "was cut to "],
+  ["written over", () => writeFileSync(output, "mine\n"), "was cut to "],
   ["longer by what somebody else wrote", () => appendFileSync(output, "mine\n"), "was written by another"],
 ] as const)("an output that is %s while a run writes it", (_, change, reason) => {
   test("ends the run, and each row that is not in it is in a file that is named", async () => {
@@ -85,7 +86,7 @@ test("an output that is cut behind its last row is told at the close", async () 
     return { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
   });
   const { exitCode, stderr } = await bulk("--errors", errors, "--concurrency", "1");
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--output was cut to 0 bytes")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--output was cut to ")]);
   expect(await readdir(folder)).not.toContain("out.jsonl.rescued");
 });
 
@@ -96,7 +97,7 @@ test("an errors file that is emptied ends the run too, and its rows are kept", a
     return { status: 400, json: { code: "INVALID_ARGUMENT", message: queryOf(request) } };
   });
   const { exitCode, stderr } = await bulk("--errors", errors);
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--errors was cut to 0 bytes")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--errors was cut to ")]);
   expect((await rowsOf(`${errors}.rescued`)).length).toBeGreaterThan(0);
   expect(server.requests.length).toBeLessThan(count);
 });
@@ -112,7 +113,7 @@ test("a checkpoint of uploads that is emptied ends the uploads before the next i
   const { exitCode, stderr } = await tunerank(["upload", "d", ...files, "--checkpoint", checkpoint], {
     baseUrl: server.url,
   });
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to 0 bytes")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to ")]);
   expect(server.requests).toHaveLength(2);
   expect(JSON.parse((await readFile(`${checkpoint}.rescued`, "utf8")).split("\n")[0] ?? "")).toMatchObject({
     response: { id: "file-2" },
