@@ -198,14 +198,13 @@ export function redactor(key: string): Redact {
       findForm(form, source, cut && !isShort)
         .filter((span) => !isShort || isWholeValue(span, source))
         .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
-    const unescaped = undoEscapes(text);
+    const undone = undoEscapes(text);
     // Most texts have no key in them, and to find that out so costs a tenth.
-    if (!cut && !text.includes(key) && !forms.some(({ chars }) => unescaped.chars.includes(chars)))
-      return text;
+    if (!cut && !text.includes(key) && !forms.some(({ chars }) => undone.chars.includes(chars))) return text;
     // The text is searched as it is, too: unescaping may join the key's beginning with the characters before it.
     return replace(text, [
       ...find({ chars: key, leastPart: leastCharacters }, asItIs(text)),
-      ...forms.flatMap((form) => find(form, unescaped)),
+      ...forms.flatMap((form) => find(form, undone)),
     ]);
   };
 }
@@ -222,11 +221,14 @@ let lastRedactor: Redact = (text) => text;
 export function redactorOf(secrets: readonly string[]): Redact {
   const joined = secrets.join("\0");
   if (joined === lastSecrets) return lastRedactor;
-  const all = secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
+  let all: readonly Redact[] | undefined;
   lastSecrets = joined;
   // A text that cannot be searched is not shown at all.
   lastRedactor = (text, cut) =>
-    valueOr(() => all.reduce((left, each) => each(left, cut), text), "[redacted]");
+    valueOr(() => {
+      all ??= secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
+      return all.reduce((left, each) => each(left, cut), text);
+    }, "[redacted]");
   return lastRedactor;
 }
 

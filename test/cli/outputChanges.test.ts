@@ -1,4 +1,4 @@
-import { appendFileSync, type Stats, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -32,17 +32,18 @@ function meanwhile(change: () => void, at = 20): void {
 }
 
 describe.each([
-  // Not to how many bytes: a row that is being written at that moment may still follow.
-  ["emptied", () => truncateSync(output), "was cut to "],
-  ["cut in the middle of a row", () => truncateSync(output, 100), "was cut to "],
-  ["written over", () => writeFileSync(output, "mine\n"), "was cut to "],
+  // SIZE: a row that is being written at that moment may still follow.
+  ["emptied", () => truncateSync(output), "was cut to SIZE bytes"],
+  ["cut in the middle of a row", () => truncateSync(output, 100), "was cut to SIZE bytes"],
+  ["written over", () => writeFileSync(output, "mine\n"), "was cut to SIZE bytes"],
   ["longer by what somebody else wrote", () => appendFileSync(output, "mine\n"), "was written by another"],
 ] as const)("an output that is %s while a run writes it", (_, change, reason) => {
   test("ends the run, and each row that is not in it is in a file that is named", async () => {
     await writeRequests(input, count);
     meanwhile(change);
     const { exitCode, stderr } = await bulk();
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`tunerank: --output ${reason}`)]);
+    const told = reason.replace("SIZE", `${statSync(output).size}`);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`tunerank: --output ${told}`)]);
     expect(stderr).toContain("out.jsonl.rescued");
     // No hole, and nothing of this run behind what is not its own.
     expect((await readFile(output)).includes(0)).toBe(false);
@@ -86,7 +87,7 @@ test("an output that is cut behind its last row is told at the close", async () 
     return { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
   });
   const { exitCode, stderr } = await bulk("--errors", errors, "--concurrency", "1");
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--output was cut to ")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--output was cut to 0 bytes")]);
   expect(await readdir(folder)).not.toContain("out.jsonl.rescued");
 });
 
@@ -97,7 +98,8 @@ test("an errors file that is emptied ends the run too, and its rows are kept", a
     return { status: 400, json: { code: "INVALID_ARGUMENT", message: queryOf(request) } };
   });
   const { exitCode, stderr } = await bulk("--errors", errors);
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--errors was cut to ")]);
+  const { size } = statSync(errors);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`--errors was cut to ${size} bytes`)]);
   expect((await rowsOf(`${errors}.rescued`)).length).toBeGreaterThan(0);
   expect(server.requests.length).toBeLessThan(count);
 });
@@ -113,7 +115,7 @@ test("a checkpoint of uploads that is emptied ends the uploads before the next i
   const { exitCode, stderr } = await tunerank(["upload", "d", ...files, "--checkpoint", checkpoint], {
     baseUrl: server.url,
   });
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to ")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to 0 bytes")]);
   expect(server.requests).toHaveLength(2);
   expect(JSON.parse((await readFile(`${checkpoint}.rescued`, "utf8")).split("\n")[0] ?? "")).toMatchObject({
     response: { id: "file-2" },
