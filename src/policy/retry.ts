@@ -111,7 +111,7 @@ export function decideRetry(
   return waitMs >= state.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
 }
 
-/** Milliseconds before the next attempt: never less than the service asked for. */
+/** Milliseconds before the next attempt: never less than the service asked for, and whole, as a timer counts them. */
 function waitBeforeRetry(
   { code, events: happened, retryAfterMs = 0 }: RetryCause,
   { retries, timeLeftMs, random }: RetryState,
@@ -119,12 +119,12 @@ function waitBeforeRetry(
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = happened.includes("unauthenticated")
     ? 0
-    : random * Math.min(backoff.capMs, base * 2 ** retries);
+    : Math.trunc(random * Math.min(backoff.capMs, base * 2 ** retries));
   if (!retryAfterMs) return backoffMs;
   // The random part leaves the next attempt nearly all of its time.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
   const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
-  return retryAfterMs + Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs));
+  return retryAfterMs + Math.trunc(Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs)));
 }
 
 /** The longest random wait added to a Retry-After, in milliseconds, so that a fleet does not return at one instant. */

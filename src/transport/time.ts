@@ -86,14 +86,14 @@ export function after(ms: number, run: () => void): () => void {
     const dueAt = now() + timerMs;
     timer = setTimeout(() => look(firedAt(dueAt) - 1), timerMs);
   };
-  // A timer may fire a little early. The remaining time passes in turns of the loop, if the clock moves in them: a
-  // second timer would wait until a test that controls timers moves them forward again.
+  // A timer may fire a little early. What remains is waited for with a real timer, if the clock moves in it: one that a
+  // test controls would wait until the test moves it forward again.
   const look = (before: number): void => {
     const time = now();
     const restMs = endsAt - time;
     if (restMs < roundingMs) live?.();
     else if (restMs > earlyMs || time === before) wait(restMs);
-    else nextTurn(() => live && look(time));
+    else setRealTimeout(() => live && look(time), 1);
   };
   wait(ms);
   return () => {

@@ -22,7 +22,9 @@ describe("a call that is told to wait", () => {
   ])("%i ms waits up to %i ms more", (retryAfterMs, most) => {
     // Its backoff is shorter.
     const wait = (random: number) => decide({ code: "UNAVAILABLE", retryAfterMs, random }).waitMs;
-    expect([0, 0.25, 1].map(wait)).toEqual([0, 0.25 * most, most].map((more) => retryAfterMs + more));
+    expect([0, 0.25, 1].map(wait)).toEqual(
+      [0, Math.floor(0.25 * most), most].map((more) => retryAfterMs + more),
+    );
   });
 
   test("0 ms, or nothing, waits for its backoff alone, and with a fresh key for nothing", () => {
