@@ -17,7 +17,7 @@ import { checkIfGiven } from "./options/arguments.js";
 import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
-import { budget, defaultConnectTimeoutMs, defaultKeepAliveMs } from "./policy/decisions.js";
+import { budget, defaultConnections, defaultConnectMs, defaultKeepAliveMs } from "./policy/decisions.js";
 import type { Transport } from "./transport/exchange.js";
 import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -140,7 +140,14 @@ function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[
 }
 
 function transportOf(options: ClientOptions): Transport {
-  const { fetch, maxConnections = 128, keepAliveMs = defaultKeepAliveMs, agent, dispatcher, proxy } = options;
+  const {
+    maxConnections = defaultConnections,
+    keepAliveMs = defaultKeepAliveMs,
+    agent,
+    dispatcher,
+    proxy,
+    fetch,
+  } = options;
   const given = ownedBy(options).filter((name) => options[name] !== undefined);
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
@@ -151,8 +158,7 @@ function givenSettings(
   transport: Transport,
   budget: ClientSettings["budget"],
 ): GivenSettings {
-  const { baseUrl, apiKey, accountId } = options;
-  const { connectTimeoutMs = defaultConnectTimeoutMs } = options;
+  const { baseUrl, apiKey, accountId, connectTimeoutMs = defaultConnectMs } = options;
   const isInsecureAllowed = options.allowInsecureHttp === true;
   return Object.assign(new WithoutPrototype(), options, {
     baseUrl: checkIfGiven((value, what) => checkAddress(value, what, isInsecureAllowed), baseUrl, "baseUrl"),

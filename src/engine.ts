@@ -11,6 +11,7 @@ export {
   suggestion,
   validate,
 } from "./options/validate.js";
+export { defaultConnections, mostAtOnce } from "./policy/decisions.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { estimatedTokens } from "./policy/rate.js";
 export { attemptPolicy } from "./policy/retry.js";

@@ -11,6 +11,7 @@ import {
 import { checkSignal } from "../options/table.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
+import { defaultMaxPauseMs, defaultRunMs, mostAtOnce } from "../policy/decisions.js";
 import type { Rate, SendLimits } from "../policy/rate.js";
 import { attemptPolicy } from "../policy/retry.js";
 
@@ -222,10 +223,6 @@ const names: OptionTable<RerankAllOptions> = {
   onAttempt: checkCallback,
 };
 
-const defaultTimeoutMs = 60_000;
-const defaultMaxHoldMs = 60_000;
-const mostAtOnce = 256;
-
 /** @internal The checked options of a run, with defaults filled in. */
 export interface RunSettings<Id>
   extends Pick<RerankAllOptions<Id>, "batchSize" | "split" | "headers" | "signal" | "onAttempt"> {
@@ -244,7 +241,7 @@ export interface RunSettings<Id>
 /** @internal Checks the options of a run. @throws StatusError that names the first invalid option */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own: RerankAllOptions<Id> & { [attemptPolicy]?: true } = ownProperties(options, "options", names);
-  const { timeoutMs = defaultTimeoutMs } = own;
+  const { timeoutMs = defaultRunMs } = own;
   return {
     concurrency: concurrencyOf(own.concurrency),
     rate: rateOf(own.rate),
@@ -255,7 +252,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     timeoutMs,
     attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,
     totalTimeoutMs: own.totalTimeoutMs,
-    maxPauseMs: holdOf(own.maxPauseMs),
+    maxPauseMs: pauseOf(own.maxPauseMs),
     headers: own.headers,
     signal: own.signal,
     onAttempt: own.onAttempt,
@@ -284,8 +281,7 @@ function rateOf(value: RerankAllOptions["rate"]): RerankAllOptions["rate"] {
   return own;
 }
 
-function holdOf(value: unknown): number {
-  if (value === undefined) return defaultMaxHoldMs;
+function pauseOf(value: unknown = defaultMaxPauseMs): number {
   if (typeof value !== "number" || Number.isNaN(value))
     throw invalid("maxPauseMs must be a number of milliseconds, or Infinity.");
   if (value < 0) throw refusal("OUT_OF_RANGE", `maxPauseMs must be at least 0, not ${value}.`);

@@ -18,13 +18,13 @@ interface ConformanceOptions {
   readonly timeout?: number;
 }
 
-const defaultPort = 4020;
-const defaultTimeout = 120;
+/** The defaults of its options; the time in seconds. */
+export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
-  const { port = defaultPort, timeout = defaultTimeout } = options;
+  const { port = conformanceDefaults.port, timeout = conformanceDefaults.timeout } = options;
   if (options.list) refuseOptions(options, ["port", "timeout", "badge", "junit"], "has no effect on --list.");
   checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))

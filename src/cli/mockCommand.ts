@@ -18,13 +18,20 @@ interface MockOptions {
   readonly strict?: boolean;
 }
 
-const defaultPort = 4010;
+/** The defaults of its options. */
+export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;
 // The mock server may run for weeks, so it keeps only its last requests.
 const keepRequests = 1000;
 
 /** `tunerank mock`: runs the mock server until it is stopped. */
 export async function run({ options, terminal, signal }: Context<MockOptions>): Promise<void> {
-  const { port = defaultPort, host = "127.0.0.1", allowOrigin: allowOrigins, fail = [], strict } = options;
+  const {
+    port = mockDefaults.port,
+    host = mockDefaults.host,
+    allowOrigin: allowOrigins,
+    fail = [],
+    strict,
+  } = options;
   checkPort(port);
   const service = createTestService({ strict: strict === true, keepRequests });
   for (const script of fail) asOption("--fail: ", () => service.fail(...failureOf(script)));

@@ -103,18 +103,7 @@ export const statusRows: readonly {
 ];
 
 /** How long to wait before a retry, in milliseconds: full jitter over a base that doubles up to a cap. */
-export const backoff: Readonly<
-  Record<
-    | "baseMs"
-    | "exhaustedBaseMs"
-    | "capMs"
-    | "longestRetryAfterMs"
-    | "jitterShare"
-    | "jitterLeastMs"
-    | "jitterMostMs",
-    number
-  >
-> = {
+export const backoff = {
   baseMs: 250,
   /** The base of the wait after RESOURCE_EXHAUSTED. */
   exhaustedBaseMs: 1000,
@@ -126,7 +115,7 @@ export const backoff: Readonly<
   /** The random wait after a short Retry-After is up to this; after a long one, up to {@link backoff.jitterMostMs}. */
   jitterLeastMs: 100,
   jitterMostMs: 5_000,
-};
+} as const;
 
 /** A client's retry budget, in tenths of a retry so that sums are exact. */
 export const budget: { readonly full: number; readonly retryCost: number; readonly successGain: number } = {
@@ -135,14 +124,15 @@ export const budget: { readonly full: number; readonly retryCost: number; readon
   successGain: 1,
 };
 
-/** A client's default connect timeout, in milliseconds. */
-export const defaultConnectTimeoutMs: number = 10_000;
-
-/** How long a client keeps an idle connection by default, in milliseconds. */
-export const defaultKeepAliveMs: number = 4_000;
-
-/** How many retries a client allows a call by default. */
+// The defaults of options. The docstrings and the command's help say them too: `test/options/defaults.test.ts` compares.
 export const defaultMaxRetries: number = 2;
+export const defaultConnectMs: number = 10_000;
+export const defaultKeepAliveMs: number = 4_000;
+export const defaultConnections: number = 128;
+export const defaultRunMs: number = 60_000;
+export const defaultMaxPauseMs: number = 60_000;
+/** How many requests a run has in flight at most, unless `concurrency` says so. */
+export const mostAtOnce: number = 256;
 
 /** A code read from an HTTP status alone. */
 export interface CodeOfStatus {

@@ -105,13 +105,15 @@ export function decideRetry(
   longestWaitMs: number = backoff.longestRetryAfterMs,
   untilDeadline = false,
 ): Decision {
-  const notRetried = forbidden(failure, state, longestWaitMs, untilDeadline);
-  if (notRetried) return noRetry(notRetried);
   const waitMs = waitBeforeRetry(failure, state);
-  return waitMs >= state.timeLeftMs ? noRetry("deadline-too-close") : { waitMs, notRetried: undefined };
+  const tooLate = waitMs >= state.timeLeftMs ? "deadline-too-close" : undefined;
+  const notRetried = forbidden(failure, state, longestWaitMs, untilDeadline) ?? tooLate;
+  if (notRetried) return { waitMs: undefined, notRetried };
+  // Whole milliseconds, as a timer counts them; what the service asks for is whole.
+  return { waitMs: Math.trunc(waitMs), notRetried };
 }
 
-/** Milliseconds before the next attempt: never less than the service asked for, and whole, as a timer counts them. */
+/** Milliseconds before the next attempt: never less than the service asked for. */
 function waitBeforeRetry(
   { code, events: happened, retryAfterMs = 0 }: RetryCause,
   { retries, timeLeftMs, random }: RetryState,
@@ -119,21 +121,17 @@ function waitBeforeRetry(
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
   const backoffMs = happened.includes("unauthenticated")
     ? 0
-    : Math.trunc(random * Math.min(backoff.capMs, base * 2 ** retries));
+    : random * Math.min(backoff.capMs, base * 2 ** retries);
   if (!retryAfterMs) return backoffMs;
   // The random part leaves the next attempt nearly all of its time.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
   const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
-  return retryAfterMs + Math.trunc(Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs)));
+  return retryAfterMs + Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs));
 }
 
 /** The longest random wait added to a Retry-After, in milliseconds, so that a fleet does not return at one instant. */
 export function jitterOf(askedMs: number): number {
   return Math.min(backoff.jitterMostMs, Math.max(backoff.jitterLeastMs, askedMs * backoff.jitterShare));
-}
-
-function noRetry(notRetried: NotRetried): Decision {
-  return { waitMs: undefined, notRetried };
 }
 
 // Why there is no retry. A wait that is too long is checked before the maximum of retries: it tells the caller more.

@@ -9,7 +9,7 @@ import {
   backoff,
   budget,
   codeOfHttpStatus,
-  defaultConnectTimeoutMs,
+  defaultConnectMs,
   defaultMaxRetries,
   eventOfCode,
   events,
@@ -85,7 +85,7 @@ function deadlineRule(): Record<string, unknown> {
     timeoutMs: ofEach(({ timeoutMs }) => timeoutMs),
     uploadBytesPerSecond: rows.find(({ bytesPerSecond }) => bytesPerSecond)?.bytesPerSecond,
     attemptShare: { repeatable: attemptShare(true), else: attemptShare(false) },
-    connectTimeoutMs: defaultConnectTimeoutMs,
+    connectTimeoutMs: defaultConnectMs,
   };
 }
 

@@ -1,4 +1,5 @@
 import { type RerankAllError, type RerankAllResult, rerankAll } from "../../bulk/index.js";
+import { mostAtOnce } from "../../engine.js";
 import { type Client, isStatusError, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { Row, RowSource } from "../checkpoints/readRows.js";
@@ -36,9 +37,6 @@ import {
   type WrongRequests,
 } from "./firstPass.js";
 
-// How many requests the adaptive concurrency may have in flight, and so how many sockets the client may open.
-const usualConnections = 256;
-
 const none = {
   ranked: 0,
   partly: 0,
@@ -73,7 +71,7 @@ export async function runBulk(context: Context<BulkOptions>): Promise<void> {
     withFiles(sources, waitOptionsOf(context, context.options.wait), (owned, signal) =>
       runOwning({ ...context, signal }, settings, owned, client),
     );
-  const sockets = concurrency === "auto" ? usualConnections : Math.max(usualConnections, concurrency);
+  const sockets = concurrency === "auto" ? mostAtOnce : Math.max(mostAtOnce, concurrency);
   await withClient(context, "rerankDocuments", rank, sockets);
 }
 

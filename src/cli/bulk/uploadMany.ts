@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { attemptPolicy, checkFileName, type Lane, runBatches } from "../../engine.js";
+import { attemptPolicy, checkFileName, defaultConnections, type Lane, runBatches } from "../../engine.js";
 import {
   type Client,
   type DatasetFile,
@@ -60,8 +60,6 @@ interface UploadOutcome {
   readonly error?: unknown;
 }
 
-// The number of connections that a client has by default.
-const usualConnections = 128;
 // Error codes that every following upload would end with, too.
 const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
@@ -86,7 +84,7 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
       await uploadAll({ ...context, signal }, client, planned, owned);
     });
   };
-  await withClient(context, "uploadDatasetFile", upload, Math.max(usualConnections, concurrency));
+  await withClient(context, "uploadDatasetFile", upload, Math.max(defaultConnections, concurrency));
 }
 
 /** Where the outcome of an upload is recorded, and how its progress is shown. */

@@ -1,0 +1,155 @@
+// Editors and the command's help say the defaults that the code has, and no number that is not compared here.
+import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import path from "node:path";
+import ts from "typescript";
+import { describe, expect, test } from "vitest";
+import { conformanceDefaults } from "../../src/cli/conformanceCommand.js";
+import { mockDefaults } from "../../src/cli/mockCommand.js";
+import { createProgram } from "../../src/cli/program.js";
+import { operations } from "../../src/generated/contract.js";
+import {
+  defaultConnections,
+  defaultConnectMs,
+  defaultKeepAliveMs,
+  defaultMaxPauseMs,
+  defaultMaxRetries,
+  defaultRunMs,
+  mostAtOnce,
+} from "../../src/policy/decisions.js";
+import { connect, failureOf } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { root } from "../support/project.js";
+import { useRecordingServer } from "../support/recordingServer.js";
+import { turns, until } from "../support/turns.js";
+
+const grouped = (value: number): string => value.toLocaleString("en-US");
+const seconds = (ms: number): string => `${ms / 1000} seconds`;
+const {
+  rerankDocuments: rerank,
+  resumeReinforcementFineTuningJob: resume,
+  scaleDeployment: scale,
+  uploadDatasetFile: upload,
+} = operations;
+const perSecond = `${Number(upload.bytesPerSecond) / 1024} KiB`;
+const documents = grouped(rerank.timeoutMs);
+
+// Of modules that are loaded when they are used, which export no more than they have to: the tests below hold them.
+const defaultRequestMs = 30_000;
+const defaultMaxResponseBytes = 1_048_576;
+const defaultBatchesAtOnce = 4;
+
+const ofDocstrings = {
+  "CallOptions.timeoutMs": `rerank ${documents}; resume and scale ${grouped(resume.timeoutMs)}; upload ${grouped(upload.timeoutMs)} + 1,000 for each ${perSecond}`,
+  "CallOptions.maxRetries": grouped(defaultMaxRetries),
+  "ClientOptions.connectTimeoutMs": grouped(defaultConnectMs),
+  "ClientOptions.maxConnections": grouped(defaultConnections),
+  "ClientOptions.keepAliveMs": grouped(defaultKeepAliveMs),
+  "RequestOptions.timeoutMs": grouped(defaultRequestMs),
+  "RequestOptions.maxResponseBytes": grouped(defaultMaxResponseBytes),
+  "RerankAllOptions.timeoutMs": `${grouped(defaultRunMs)}, regardless of the client's \`timeoutMs\``,
+  "RerankAllOptions.maxPauseMs": grouped(defaultMaxPauseMs),
+  "RerankItemsOptions.concurrency": grouped(defaultBatchesAtOnce),
+  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up)`,
+};
+
+const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
+const ofHelp = {
+  "rerank --timeout": seconds(rerank.timeoutMs),
+  "rerank --concurrency": `${defaultBatchesAtOnce}. With --bulk, the default is auto: as many as the service accepts, at most ${mostAtOnce}`,
+  "rerank --max-hold": seconds(defaultMaxPauseMs),
+  "rerank --batch-size": `all. Without --timeout, each batch has ${seconds(rerank.timeoutMs)} of its own. Retries end then, or after --max-retries`,
+  "upload --timeout": uploadTime,
+  "upload --concurrency": "1",
+  "scale --timeout": seconds(scale.timeoutMs),
+  "resume --timeout": seconds(resume.timeoutMs),
+  "request --timeout": `with an ID, the default of that operation; with METHOD PATH, ${seconds(defaultRequestMs)}`,
+  "request --max-bytes": `${defaultMaxResponseBytes}`,
+  "mock --port": `${mockDefaults.port}`,
+  "mock --host": mockDefaults.host,
+  "conformance --port": `${conformanceDefaults.port}`,
+  "conformance --timeout": `${conformanceDefaults.timeout} seconds`,
+  ...Object.fromEntries(
+    ["rerank", "upload", "scale", "resume", "request"].map((name) => [
+      `${name} --max-retries`,
+      `${defaultMaxRetries}`,
+    ]),
+  ),
+};
+
+const server = useRecordingServer();
+
+describe("by default", () => {
+  const clock = useTestClock();
+
+  test("a request of any kind has so much time", async () => {
+    server.reply(() => undefined);
+    const error = failureOf(() => connect(server.url).request({ method: "POST", path: "/v1/jobs" }));
+    await clock.passWhenWaiting(defaultRequestMs);
+    expect(await error).toMatchObject({ code: "DEADLINE_EXCEEDED" });
+  });
+});
+
+test.each([
+  ["at most", 0],
+  ["no more than", 1],
+])("by default the response to a request of any kind may have %s so many bytes", async (_what, more) => {
+  server.reply({
+    headers: { "content-type": "text/plain" },
+    text: "x".repeat(defaultMaxResponseBytes + more),
+  });
+  const sent = connect(server.url).request({ method: "POST", path: "/v1/jobs" });
+  if (more === 0) expect(await sent).toHaveLength(defaultMaxResponseBytes);
+  else
+    expect((await failureOf(() => sent)).message).toContain(`larger than ${defaultMaxResponseBytes} bytes`);
+});
+
+test("by default so many batches are in flight at once", async () => {
+  const held: ServerResponse[] = [];
+  server.reply((_request, response) => void held.push(response));
+  const controller = new AbortController();
+  const items = ["a", "b", "c", "d", "e", "f"];
+  const { signal } = controller;
+  const failure = failureOf(() =>
+    connect(server.url).rerank.items("q", items, { text: String, batchSize: 1, signal }),
+  );
+  await until(() => held.length >= defaultBatchesAtOnce);
+  await turns();
+  expect(held).toHaveLength(defaultBatchesAtOnce);
+  controller.abort();
+  expect(await failure).toMatchObject({ code: "CANCELLED" });
+});
+
+test("a docstring says the default of its option", () => {
+  expect(resume.timeoutMs).toBe(scale.timeoutMs);
+  const files = ["options/types.ts", "wrappers/types.ts", "bulk/options.ts", "ranking/types.ts"];
+  expect(Object.fromEntries(files.flatMap(docstringsOf).filter(hasNumber))).toEqual(ofDocstrings);
+});
+
+test("the command's help says the default of its option", () => {
+  const said = createProgram().commands.flatMap((command) =>
+    command.options.map((option): Said => {
+      const text = / Default: (.*?)\.$/.exec(option.description)?.[1];
+      return [`${command.name()} ${option.long}`, text];
+    }),
+  );
+  expect(Object.fromEntries(said.filter(hasNumber))).toEqual(ofHelp);
+});
+
+type Said = readonly [name: string, text: string | undefined];
+
+function hasNumber([, text = ""]: Said): boolean {
+  return /\d/.test(text);
+}
+
+// The `@default` of each member of the interfaces of a file.
+function docstringsOf(file: string): Said[] {
+  const text = readFileSync(path.join(root, "src", file), "utf8");
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  return source.statements.filter(ts.isInterfaceDeclaration).flatMap(({ name, members }) =>
+    members.map((member): Said => {
+      const tag = ts.getJSDocTags(member).find(({ tagName }) => tagName.text === "default");
+      return [`${name.text}.${member.name?.getText()}`, ts.getTextOfJSDocComment(tag?.comment)];
+    }),
+  );
+}
