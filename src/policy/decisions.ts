@@ -131,7 +131,7 @@ export const defaultKeepAliveMs: number = 4_000;
 export const defaultConnections: number = 128;
 export const defaultRunMs: number = 60_000;
 export const defaultMaxPauseMs: number = 60_000;
-/** How many requests a run has in flight at most, unless `concurrency` says so. */
+/** How many requests a run has in flight at most; `concurrency` may allow more. */
 export const mostAtOnce: number = 256;
 
 /** A code read from an HTTP status alone. */

@@ -1,9 +1,10 @@
 // Editors and the command's help say the defaults that the code has, and no number that is not compared here.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import path from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
+import { mostResultBytes } from "../../src/adapters/temporalResult.js";
 import { conformanceDefaults } from "../../src/cli/conformanceCommand.js";
 import { mockDefaults } from "../../src/cli/mockCommand.js";
 import { createProgram } from "../../src/cli/program.js";
@@ -126,6 +127,30 @@ test("a docstring says the default of its option", () => {
   expect(Object.fromEntries(files.flatMap(docstringsOf).filter(hasNumber))).toEqual(ofDocstrings);
 });
 
+// Where the default is not written beside the name.
+const elsewhere: Readonly<Record<string, number>> = {
+  "ActivitiesOptions.timeoutMs": defaultRunMs,
+  "ActivitiesOptions.maxResultBytes": mostResultBytes,
+};
+
+test.each(["adapters", "testing"])("a docstring of %s says the default that the code has", (folder) => {
+  const files = readdirSync(path.join(root, "src", folder)).map((name) => `${folder}/${name}`);
+  const code = files
+    .map(sourceOf)
+    .join("\n")
+    .replace(/(?<=\d)_(?=\d)/g, "");
+  const said = files.flatMap(docstringsOf).filter(([, text = ""]) => /^"?\w*\d/.test(text));
+  expect(said.length).toBeGreaterThan(2);
+  for (const [name, text = ""] of said) {
+    const value = text.replace(/^"|"$|, .*/g, "").replaceAll(/(?<=\d),(?=\d{3})/g, "");
+    const { [name]: number } = elsewhere;
+    const option = name.replace(/.*\./, "");
+    const written = new RegExp(`\\b${option} (=|\\?\\?) "?${value}\\b`);
+    if (number === undefined) expect(written.test(code), name).toBe(true);
+    else expect(Number(value), name).toBe(number);
+  }
+});
+
 test("the command's help says the default of its option", () => {
   const said = createProgram().commands.flatMap((command) =>
     command.options.map((option): Said => {
@@ -142,10 +167,13 @@ function hasNumber([, text = ""]: Said): boolean {
   return /\d/.test(text);
 }
 
+function sourceOf(file: string): string {
+  return readFileSync(path.join(root, "src", file), "utf8");
+}
+
 // The `@default` of each member of the interfaces of a file.
 function docstringsOf(file: string): Said[] {
-  const text = readFileSync(path.join(root, "src", file), "utf8");
-  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(file, sourceOf(file), ts.ScriptTarget.Latest, true);
   return source.statements.filter(ts.isInterfaceDeclaration).flatMap(({ name, members }) =>
     members.map((member): Said => {
       const tag = ts.getJSDocTags(member).find(({ tagName }) => tagName.text === "default");
