@@ -159,8 +159,9 @@ function labelOf(contestant: string, measured: readonly Results[]): string {
 }
 
 function aims(all: readonly Results[]): string {
-  const rows = judgedOf(all).map(({ title, figure, value, aim, reached, node }) => [
-    title,
+  const rows = judgedOf(all).map(({ title, figure, value, aim, reached, node }, index, judged) => [
+    // Once for all rows below it.
+    title === judged[index - 1]?.title ? "" : title,
     figure,
     number(value),
     aim,
