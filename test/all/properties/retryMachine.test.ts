@@ -85,7 +85,7 @@ function requestTimes(call: ModelCall, budget: Budget, random: number): readonly
     if (repeats >= most || budget.left < repeatCost) return times;
     if (asked > longestRetryAfterMs || now + waitMs >= timeoutMs) return times;
     budget.left -= repeatCost;
-    times.push(now + waitMs);
+    times.push(now + Math.trunc(waitMs));
   }
 }
 
