@@ -31,8 +31,10 @@ export function define(
   enumerable = false,
 ): void {
   for (const name of Reflect.ownKeys(values)) {
-    const value = values[name as string];
-    Object.defineProperty(target, name, { __proto__: null, value, enumerable } as PropertyDescriptor);
+    const descriptor = new WithoutPrototype() as PropertyDescriptor;
+    descriptor.value = values[name as string];
+    descriptor.enumerable = enumerable;
+    Object.defineProperty(target, name, descriptor);
   }
 }
 

@@ -171,13 +171,13 @@ export function retryAfterMs(
   bodyMs: number | undefined,
   now: number,
 ): number | undefined {
-  // Counted from the response's Date header, as the server's clock may differ from this machine's.
-  const sent = parseDate(headerLines(headers, "date")[0], now) ?? now;
+  // A date counts from the response's Date header, as the server's clock may differ from this machine's.
+  const sent = (): number => parseDate(headerLines(headers, "date")[0], now) ?? now;
   const asked = [
     bodyMs,
     ...headerLines(headers, "retry-after-ms").map((line) => milliseconds(line, 1)),
     ...headerLines(headers, "retry-after").map(
-      (line) => milliseconds(line, 1000) ?? parseDate(line, now, sent),
+      (line) => milliseconds(line, 1000) ?? parseDate(line, now, sent()),
     ),
   ].filter((ms) => ms !== undefined);
   return asked.length > 0 ? Math.max(...asked) : undefined;
@@ -215,7 +215,7 @@ function yearNear(now: number, digits: number): number {
 // time, and is ignored.
 function headerLines(headers: ResponseHeaders, name: string): readonly string[] {
   const value = header(headers, name) ?? "";
-  return value.length < 100 ? value.split(/,(?! \d\d[ -])/).map((line) => line.trim()) : [];
+  return value && value.length < 100 ? value.split(/,(?! \d\d[ -])/).map((line) => line.trim()) : [];
 }
 
 /** The value of a header; undefined if it is missing or empty. */
