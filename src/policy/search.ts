@@ -12,7 +12,7 @@
 //          | attempt from before       |
 // settling | what was accepted         | steady, if 429s are rare; draining, if most are 429s; else lower or higher
 // lower    | below the base            | higher, if 429s ignore the limit; else steady, or settling at what was accepted
-// higher   | twice the base            | higher again, if 429s ignore the limit; else settling or steady at the base
+// higher   | 2 or 4 times the base     | higher again, if 429s ignore the limit; else settling or steady at the base
 import type { AttemptTimes } from "./retry.js";
 import { leastShare, Round } from "./round.js";
 import { gapAfterSlow, Steps } from "./steps.js";
@@ -25,6 +25,9 @@ const fewestSamples = 8;
 const fewestRejected = 3;
 // Up to this limit, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
 const fewAtOnce = 4;
+// From 4 to this limit, once a test showed that 429s ignore it, the next has 4 times as many at once, which takes fewer
+// responses. Not lower: processes that share a rate would have more 429s (with 8 times, also from 4 on).
+const smallLimit = 8;
 // The share of the limit's attempts that must have ended before their speed is judged: the first ones hardly queued.
 const judgedShare = 0.6;
 // Responses that take this many times the usual time waited in a queue. A larger limit must then bring a fifth of what it
@@ -75,6 +78,8 @@ export class LimitSearch {
   // The lowest limit that each 429 of an earlier attempt may lower to while draining, and the lowest after draining.
   #fewest = 0;
   #floor = 0;
+  // Whether the service has asked for a wait: then it counts by time, and a larger step would only be rejected.
+  #asksToWait = false;
   // The smoothed time of a good response, and the median of usual rounds.
   #responseMs = 0;
   #usualMs = 0;
@@ -157,6 +162,7 @@ export class LimitSearch {
    */
   rateLimited({ epoch, ended }: AttemptTimes, inFlight: number, askedMs: number): void {
     const before = this.limit;
+    this.#asksToWait ||= askedMs > 0;
     this.#countFew(1);
     if (epoch >= this.#since) {
       this.#round.reject(ended, this.#responseMs);
@@ -337,7 +343,8 @@ export class LimitSearch {
     const limit = 1.5 * from >= this.#most ? this.#most : from;
     this.#base = { limit, share: this.#usual };
     this.limit = limit;
-    if (limit < this.#most) this.#set(Math.min(this.#most, 2 * limit), "higher");
+    const isWide = limit >= fewAtOnce && limit <= smallLimit && !this.#asksToWait;
+    if (limit < this.#most) this.#set(Math.min(this.#most, (isWide ? 4 : 2) * limit), "higher");
     else this.#rest(gapAfterSlow);
   }
 
