@@ -38,6 +38,8 @@ export class RunLane extends Lane {
   isTooMany = false;
   /** How long the last response may have waited for the event loop, in milliseconds. */
   busyMs = 0;
+  /** The last failure after which the operation had run, and so was paid for. */
+  paidFor: Failure | undefined;
   readonly #run: RunParts;
   #isAborted = false;
   #hasBegun = false;
@@ -70,6 +72,7 @@ export class RunLane extends Lane {
     const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
     this.isTooMany = isLowered && state.retries === 0;
     if (this.isTooMany) this.#run.pace.unsent();
+    if (failure.executed === "yes") this.paidFor = failure;
     this.#run.noted(failure);
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
   }

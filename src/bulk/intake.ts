@@ -1,3 +1,4 @@
+import type { Failure } from "../errors/failure.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/types.js";
@@ -30,7 +31,7 @@ export interface PendingRequest<Id> {
   /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
   event: AttemptEvent | undefined;
   /** The call that ranks the request; undefined until the call has begun. */
-  call: { abort(): void } | undefined;
+  call: { abort(): void; readonly paidFor: Failure | undefined } | undefined;
   /** The request of which this is a batch; undefined for a request that is sent whole. */
   readonly whole: RequestInBatches<Id> | undefined;
 }

@@ -42,7 +42,9 @@ export class Run<Id> implements RunParts {
   readonly #calls: Calls<Id>;
   #unset: (() => void) | undefined;
   #ignoreSignal: (() => void) | undefined;
-  #state: "new" | "running" | "over" = "new";
+  #state: "new" | "running" | "ending" | "over" = "new";
+  // Makes the error of a run that is ending.
+  #errorOf: (progress: RunProgress<Id>) => unknown = () => undefined;
   // Set when the service asks for a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its
   // requests in flight.
   #pausedBy: StatusError | undefined;
@@ -149,14 +151,20 @@ export class Run<Id> implements RunParts {
 
   // Ends the run once nothing is in flight, and nothing more can begin.
   #finish(): void {
+    const { pending } = this.#intake;
+    if (this.#state === "ending" && !pending.some(({ call }) => call?.paidFor))
+      this.#stop({ error: this.#errorOf(this.#progress()) }).catch(() => {});
     if (this.schedule.inFlight > 0 || this.#state !== "running") return;
     if (this.#pausedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
-      if (this.#isSpent && this.#intake.pending.length === 0) this.#intake.next(true);
-      const { isDone, pending, failed } = this.#intake;
-      if (isDone) void this.#stop(failed);
-      else if (this.#isSpent && pending.length > 0) this.#end(endedByLimit(this.pace, this.#progress()));
-    } else this.#end(endedByHold(this.#pausedBy, this.#settings.maxPauseMs, this.#progress()));
+      if (this.#isSpent && pending.length === 0) this.#intake.next(true);
+      if (this.#intake.isDone) void this.#stop(this.#intake.failed);
+      else if (this.#isSpent && pending.length > 0)
+        this.#end((progress) => endedByLimit(this.pace, progress));
+    } else {
+      const [error, { maxPauseMs }] = [this.#pausedBy, this.#settings];
+      this.#end((progress) => endedByHold(error, maxPauseMs, progress));
+    }
   }
 
   get #hasRoom(): boolean {
@@ -201,17 +209,21 @@ export class Run<Id> implements RunParts {
     if (!lane.isTooMany && this.#calls.areOwn && error.attempts.length === 0) this.pace.unsent();
     this.#ran = worse(this.#ran, error);
     if (lane.isTooMany) this.#intake.putBack(pending);
-    else if (error.notRetried === "asked-to-wait-too-long") this.#endByPause(error);
-    else if (endsRun(error, lane.isAdmitted)) this.#end(endedBy(error, this.#progress()));
-    else this.#settle(pending, { id: pending.id, error });
+    else if (!this.#isEndedBy(error, lane) || lane.paidFor)
+      this.#settle(pending, { id: pending.id, error: paidError(lane.paidFor, error) });
     this.#advance();
   }
 
-  #endByPause(error: StatusError): void {
-    if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
-    this.schedule.close();
-    // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
-    this.#limiter.pausedUntil = 0;
+  // Whether the run ends because of a call's error.
+  #isEndedBy(error: StatusError, { isAdmitted }: RunLane): boolean {
+    if (error.notRetried === "asked-to-wait-too-long") {
+      if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
+      this.schedule.close();
+      // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
+      this.#limiter.pausedUntil = 0;
+    } else if (endsRun(error, isAdmitted)) this.#end((progress) => endedBy(error, progress));
+    else return false;
+    return true;
   }
 
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
@@ -234,11 +246,19 @@ export class Run<Id> implements RunParts {
   /** Ends the run because its caller aborted it, or because of its deadline. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
-    this.#end(endedAs(reason, { cause: memberOf(signal, "reason"), totalTimeoutMs }, this.#progress()));
+    const why = { cause: memberOf(signal, "reason"), totalTimeoutMs };
+    this.#end((progress) => endedAs(reason, why, progress));
   }
 
-  #end(error: unknown): void {
-    if (this.#state === "running") this.#stop({ error }).catch(() => {});
+  // A request that was paid for gets its error as its result before the run ends: otherwise each new run of the same
+  // requests would pay for it again.
+  #end(errorOf: (progress: RunProgress<Id>) => unknown): void {
+    if (this.#state !== "running") return;
+    this.#state = "ending";
+    this.#errorOf = errorOf;
+    this.schedule.close();
+    for (const { call } of this.#intake.pending) if (call?.paidFor) call.abort();
+    this.#finish();
   }
 
   // Rejects when closing the source fails.
@@ -279,13 +299,11 @@ function endedAs<Id>(
   { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
   progress: RunProgress<Id>,
 ): RerankAllError<Id> {
-  const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
   if (reason === "aborted") {
-    const details = { ...shared, code: "CANCELLED", notRetried: "aborted", cause } as const;
+    const details = { code: "CANCELLED", notRetried: "aborted", cause } as const;
     return withProgress("The caller aborted the run.", details, progress);
   }
   const details = {
-    ...shared,
     code: "DEADLINE_EXCEEDED",
     notRetried: "deadline-too-close",
     hint: "Allow more time with totalTimeoutMs. Or send the remaining requests in another run.",
@@ -313,8 +331,6 @@ function endedByHold<Id>(
       : `waits no longer than ${maxPauseMs / 1000} s (maxPauseMs)`;
   const details = {
     code: "RESOURCE_EXHAUSTED",
-    codeSource: "client",
-    operation: "rerankDocuments",
     notRetried: "asked-to-wait-too-long",
     ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
     hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
@@ -328,8 +344,6 @@ function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError
   const { limit, requests, tokens, isEstimated } = pace;
   const details = {
     code: "RESOURCE_EXHAUSTED",
-    codeSource: "client",
-    operation: "rerankDocuments",
     hint: "Send the remaining requests in another run, or raise the limit.",
   } as const;
   const estimated = isEstimated ? ", and more are estimated where they have none" : "";
@@ -342,14 +356,15 @@ function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError
 
 function withProgress<Id>(
   message: string,
-  details: Omit<StatusErrorDetails, "executed">,
+  details: Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>,
   { counts, notDone, batchesLost, ran }: RunProgress<Id>,
 ): RerankAllError<Id> {
   const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
   const [results, requests] = [amount(counts.done, "result"), amount(notDone.length, "request")];
   const text = `${message} The run ended with ${results} and ${requests} without a result${lost}`;
   const { executed, executedBecause } = ran;
-  const error = new StatusError(text, { ...details, executed, executedBecause });
+  const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
+  const error = new StatusError(text, { ...shared, ...details, executed, executedBecause });
   return Object.assign(error, { ...counts, notDone, batchesLost });
 }
 
@@ -365,16 +380,17 @@ function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   return refusedHere && error.notRetried === "refused" && isClients;
 }
 
+// The error of a call that the run's end aborted: that of its last attempt that was paid for, if there was one.
+function paidError(failure: Failure | undefined, error: StatusError): StatusError {
+  if (failure === undefined || error.notRetried !== "aborted") return error;
+  const { operation, method, path, host, attempts, notRetried } = error;
+  const more = { operation, method, path, host, attempts, notRetried };
+  return new StatusError(failure.message, Object.assign(new Failure(failure), more));
+}
+
 /** A call's error as a StatusError. For an error of another class, `executed` is unknown. */
 function asStatusError(error: unknown): StatusError {
   if (isStatusError(error)) return error;
-  const { executed, executedBecause } = underWay;
-  const details = {
-    executed,
-    executedBecause,
-    code: "INTERNAL",
-    codeSource: "client",
-    cause: error,
-  } as const;
+  const details = { ...underWay, code: "INTERNAL", codeSource: "client", cause: error } as const;
   return new StatusError("The request failed.", details);
 }

@@ -1,6 +1,11 @@
 // What ran was paid for: a run asks for it again only as often as the decision table says.
 import { expect, test } from "vitest";
-import { type RerankAllResult, rerankAll } from "../../src/bulk/index.js";
+import {
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResult,
+  rerankAll,
+} from "../../src/bulk/index.js";
 import { events } from "../../src/policy/decisions.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
@@ -11,6 +16,7 @@ const server = useRecordingServer();
 useNoBackoff();
 
 const busy: Reply = { status: 503 };
+const longPause: Reply = { status: 429, headers: { "retry-after": "120" } };
 const cut: Script = (_request, response) => {
   response.writeHead(200, { "content-length": "100" });
   response.write('{"data":', () => response.destroy());
@@ -59,6 +65,44 @@ test("what ran twice is over, whatever came between", async () => {
   const { error } = await rank();
   expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", notRetried: "retries-used-up" });
   expect(server.requests).toHaveLength(5);
+});
+
+const twice: RerankAllRequest[] = ["a", "b"].map((id) => ({ id, query: id, documents: ["d"] }));
+
+/** The results of a run of two requests that does not end well, and its error. */
+async function ended(options: RerankAllOptions): Promise<[RerankAllResult[], unknown]> {
+  const results: RerankAllResult[] = [];
+  const run = rerankAll(connect(server.url), twice, { concurrency: 2, ...options });
+  const error = await failureOf(async () => {
+    for await (const result of run) results.push(result);
+  });
+  return [results, error];
+}
+
+// The first response for "a" is useless, and paid for. Then "a" and "b" get what is given; undefined is no response.
+const useless =
+  (forB?: Reply, forA?: Reply): Script =>
+  ({ body }, response) => {
+    const ofA = server.requests.filter((each) => `${each.body}`.includes('"query":"a"'));
+    if (`${body}`.includes('"query":"a"')) return ofA.length === 1 ? { json: {} } : forA;
+    // Later than the first response for "a".
+    setTimeout(() => forB && response.writeHead(forB.status ?? 200, forB.headers).end(), 50);
+    return undefined;
+  };
+
+test.each<[name: string, script: Script, options: RerankAllOptions, code: string]>([
+  ["maxRequests", useless(busy), { maxRequests: 2 }, "RESOURCE_EXHAUSTED"],
+  ["a key that is rejected", useless({ status: 401 }), {}, "UNAUTHENTICATED"],
+  ["its time", useless(), { totalTimeoutMs: 300 }, "DEADLINE_EXCEEDED"],
+  ["a long pause", useless(longPause), { maxPauseMs: 1000 }, "RESOURCE_EXHAUSTED"],
+  ["a long pause of what was paid for", useless(undefined, longPause), {}, "RESOURCE_EXHAUSTED"],
+])("a run that ends by %s has a result for what was paid for", async (_name, script, options, code) => {
+  server.reply(script);
+  const [results, error] = await ended({ timeoutMs: 2_000, ...options });
+  expect(error).toMatchObject({ code, done: 1, notDone: ["b"] });
+  expect(results).toMatchObject([{ id: "a", error: { executed: "yes", operation: "rerankDocuments" } }]);
+  const sentForA = server.requests.filter(({ body }) => `${body}`.includes('"query":"a"'));
+  expect(results[0]?.error?.attempts).toHaveLength(sentForA.length);
 });
 
 test("so it is in batches", async () => {
