@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
-import { attemptPolicy, checkFileName, defaultConnections, type Lane, runBatches } from "../../engine.js";
+import { attemptPolicy, defaultConnections, type Lane, runBatches } from "../../engine.js";
 import {
   type Client,
   type DatasetFile,
@@ -12,15 +10,7 @@ import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
-import {
-  type Context,
-  cannotRead,
-  type DryRun,
-  namingFile,
-  Reported,
-  RunEnded,
-  UsageError,
-} from "../context.js";
+import { type Context, type DryRun, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -33,8 +23,8 @@ import {
   type Terminal,
 } from "../terminal.js";
 import { withClient } from "../withClient.js";
-import { fingerprintOf } from "./bulkRequest.js";
 import { errorFields } from "./bulkResults.js";
+import { type PlannedFile, planUploads, readUploads, refuseSameNames, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
 export interface ManyOptions extends CheckBefore {
@@ -285,105 +275,4 @@ function linesOf(outcomes: readonly UploadOutcome[], why = ""): readonly string[
     };
     return said[outcome];
   });
-}
-
-interface PlannedFile {
-  /** The file's name, as given on the command line. */
-  readonly file: string;
-  /** The file's name as the service gets it, without its folder. */
-  readonly sentName: string;
-  readonly bytes: number;
-  /** The dataset and the file's absolute path, as JSON. */
-  readonly id: string;
-  /** A hash of the id and of the file's content. */
-  readonly fingerprint: string;
-  /** The last row of the file in the checkpoint, if an earlier run wrote one. */
-  readonly before: Row | undefined;
-}
-
-/**
- * What a file's last row in the checkpoint means. It may be stored (`unknown`) if its upload has no recorded outcome,
- * or failed after it was sent, or if the response has no id, as earlier versions recorded it.
- */
-function uploadStateOf(row: Row | undefined): "stored" | "unknown" | "not" {
-  if (row === undefined) return "not";
-  const stored = row.response as { id?: unknown } | undefined;
-  if (typeof stored?.id === "string") return "stored";
-  const error = row.error as { executed?: unknown } | undefined;
-  return error?.executed === "no" ? "not" : "unknown";
-}
-
-/** Reads the last row of each file from the checkpoint. @throws UsageError for a line that is no row */
-async function readUploads(checkpoint: CheckpointFile | undefined): Promise<ReadonlyMap<string, Row>> {
-  const rows = new Map<string, Row>();
-  await checkpoint?.read((_line, row) => rows.set(`${row.id}`, row));
-  return rows;
-}
-
-/** Reads all files before anything is sent. @throws UsageError for a file that cannot be sent */
-async function planUploads(
-  files: readonly string[],
-  dataset: string,
-  rows: ReadonlyMap<string, Row>,
-  signal: AbortSignal,
-): Promise<readonly PlannedFile[]> {
-  const planned: PlannedFile[] = [];
-  const found = new Set<string>();
-  for (const file of files) {
-    const whole = resolve(file);
-    const shown = namingFile("FILE", file);
-    if (found.has(whole)) throw new UsageError(`${shown} is named twice. Nothing was sent.`);
-    found.add(whole);
-    const id = JSON.stringify([dataset, whole]);
-    const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
-    const before = rows.get(id);
-    if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)
-      throw new UsageError(
-        `${shown} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
-      );
-    const sentName = checkFileName(file, shown);
-    planned.push({ file, sentName, bytes: statSync(whole).size, id, fingerprint, before });
-  }
-  return planned;
-}
-
-/**
- * Rejects two files that would be sent under the same name. A warning is not enough: it is not documented what a
- * dataset does with a second file of the same name, and nobody would find a replaced file in a log of thousands.
- * @throws UsageError
- */
-function refuseSameNames(planned: readonly PlannedFile[], wanted: readonly PlannedFile[]): void {
-  const sent = new Set(wanted.map(({ sentName }) => sentName));
-  const first = new Map<string, string>();
-  for (const { file, sentName } of planned) {
-    const other = first.get(sentName);
-    // If an earlier run sent all files of a name, none of them is sent now.
-    if (other !== undefined && sent.has(sentName))
-      throw new UsageError(
-        `${other} and ${file} would both arrive as "${sentName}", and the second may replace the first: rename one, or upload it alone with --name. Nothing was sent.`,
-      );
-    first.set(sentName, file);
-  }
-}
-
-function resolve(file: string): string {
-  if (file === "-")
-    throw new UsageError("The standard input can be uploaded only alone, without --checkpoint.");
-  const name = namingFile("FILE", file);
-  if (!existsSync(file)) throw new UsageError(`${name} cannot be found: nothing was sent.`);
-  if (statSync(file).isDirectory())
-    throw new UsageError(`${name} is a folder: name the files in it. Nothing was sent.`);
-  if (!statSync(file).isFile()) throw new UsageError(`${name} is not a file: nothing was sent.`);
-  return realpathSync(file);
-}
-
-async function hashOf(file: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
-      hash.update(chunk);
-  } catch (error) {
-    throw cannotRead(namingFile("FILE", file), error, " Nothing was sent.");
-  }
-  return hash.digest("hex");
 }
