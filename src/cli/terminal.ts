@@ -171,9 +171,28 @@ export function oneLine(text: string): string {
   return text.replace(invisible, "").replace(control, " ").trim();
 }
 
-/** A value as JSON on one line. Control and invisible characters are escaped, so that the value stays the same. */
+/** The error if a response cannot be written as JSON. The operation has run. */
+export class Unwritable extends Error {
+  constructor(cause: RangeError) {
+    super("The response cannot be written as JSON: it is nested too deeply, or too long.", { cause });
+  }
+}
+
+/** Returns the text that `write` makes of a value. @throws Unwritable if JSON.stringify cannot write the value */
+export function writtenBy(write: () => string): string {
+  try {
+    return write();
+  } catch (cause) {
+    throw cause instanceof RangeError ? new Unwritable(cause) : cause;
+  }
+}
+
+/**
+ * A value as JSON on one line. Control and invisible characters are escaped, so that the value stays the same.
+ * @throws Unwritable
+ */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(invisible, escaped).replace(control, escaped);
+  return writtenBy(() => JSON.stringify(value).replace(invisible, escaped).replace(control, escaped));
 }
 
 const longestQuoted = 100;
@@ -183,10 +202,12 @@ export function named(text: string): string {
   return clip(jsonLine(text).slice(1, -1).replaceAll("\\\\", "\\"), longestQuoted);
 }
 
-/** A value as indented JSON, for people. Control and invisible characters are escaped. */
+/** A value as indented JSON, for people. Control and invisible characters are escaped. @throws Unwritable */
 export function jsonLines(value: unknown): string {
-  const lines = JSON.stringify(value, undefined, 2).split("\n");
-  return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
+  return writtenBy(() => {
+    const lines = JSON.stringify(value, undefined, 2).split("\n");
+    return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
+  });
 }
 
 /** Characters as JSON escapes them: each UTF-16 code unit, not each character. */

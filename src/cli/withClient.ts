@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { isExcepted, variables } from "../engine.js";
 import { operations } from "../generated/contract.js";
-import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
+import { type AttemptEvent, type Client, createClient, type OperationName, StatusError } from "../index.js";
 import { listed } from "./commandOptions.js";
 import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
-import { isSilent, type Terminal } from "./terminal.js";
+import { isSilent, type Terminal, Unwritable } from "./terminal.js";
 
 /** Creates a client from the command line and the environment, calls `use` with it, and closes it. */
 export async function withClient(
@@ -38,9 +38,18 @@ export async function withClient(
   });
   try {
     await use(client);
+  } catch (error) {
+    throw error instanceof Unwritable ? ranUnwritten(error, operation) : error;
   } finally {
     await client.close();
   }
+}
+
+// The operation has run, so the error is that of a response that cannot be used.
+function ranUnwritten(cause: Unwritable, operation: OperationName): StatusError {
+  const hint = "The operation succeeded: the same command would run it again.";
+  const known = { code: "INTERNAL", executed: "yes", codeSource: "client" } as const;
+  return new StatusError(cause.message, { ...known, operation, hint, cause });
 }
 
 type Needed = readonly [variable: string, option: string, given: string | undefined];

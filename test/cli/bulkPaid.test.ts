@@ -38,7 +38,7 @@ describe.each<[name: string, reply: Reply, requests: number, says: string]>([
   ["too few documents", { json: { data: [entry(0)] } }, 1, "index 1 is missing"],
   ["no JSON", { text: '{"data":[' }, 2, "is not the JSON object that the OpenAPI document describes"],
   ["no data", { json: {} }, 2, "data is missing or not valid"],
-  ["what no row can hold", { text: deepResponse }, 1, "cannot be written as a row"],
+  ["what no row can hold", { text: deepResponse }, 1, "cannot be written as JSON"],
 ])("a response with %s", (_name, reply, requests, says) => {
   test.each([[false], [true]])("is a final error row, with --errors: %s", async (hasErrors) => {
     await writeRequests(input, 3);

@@ -210,3 +210,69 @@ test("the version is the package's", async () => {
   const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   expect((await tunerank(["--version"])).stdout).toBe(`${version}\n`);
 });
+
+// 50,000 deep: JSON.parse reads it, and JSON.stringify cannot write it.
+const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
+const deepReply = (fields: object): { text: string } => ({
+  text: `${JSON.stringify(fields).slice(0, -1)},"deep":${deep}}`,
+});
+
+test.each([
+  ["upload --json", ["upload", "reviews", "package.json", "--json"]],
+  ["resume --json", ["resume", "job-1", "--json"]],
+  ["request --json", ["request", "POST", "/v1/x", "--body", "{}", "--json"]],
+  ["request", ["request", "POST", "/v1/x", "--body", "{}"]],
+  [
+    "request of an ID",
+    [
+      "request",
+      "resumeReinforcementFineTuningJob",
+      "--param",
+      "reinforcement_fine_tuning_job_id=job-1",
+      "--body",
+      "{}",
+    ],
+  ],
+])("%s whose response cannot be written as JSON says that the operation has run", async (_, args) => {
+  server.reply({ ...deepReply({ id: "file-1" }), headers: { "content-type": "application/json" } });
+  const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url });
+  expect([exitCode, stdout, server.requests.length]).toEqual([10, "", 1]);
+  expect(stderr).toContain(
+    "[INTERNAL] The response cannot be written as JSON: it is nested too deeply, or too long.",
+  );
+  expect(stderr).toContain("The operation succeeded: the same command would run it again.");
+  if (args.includes("--json"))
+    expect(JSON.parse(stderr).error).toMatchObject({ code: "INTERNAL", executed: "yes" });
+});
+
+test("rerank whose result cannot be written as JSON says that it has run", async () => {
+  server.reply({ json: { ...ranking, data: [{ index: 0, relevance_score: 1 }] } });
+  const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--field", "a", "--json"], {
+    baseUrl: server.url,
+    input: `{"a":"one","deep":${deep}}\n`,
+  });
+  expect([exitCode, JSON.parse(stderr).error]).toEqual([
+    10,
+    expect.objectContaining({ operation: "rerankDocuments", executed: "yes" }),
+  ]);
+});
+
+test.each([[[]], [["--json"]]])(
+  "uploads whose responses cannot be written as JSON are all stored, and are not sent again, with %s",
+  async (json) => {
+    const files = ["a", "b", "c"].map((name) => path.join(folder, `${name}${json.length}.jsonl`));
+    for (const file of files) await writeFile(file, "{}\n");
+    const args = ["upload", "reviews", ...files, "--checkpoint", path.join(folder, `ck${json.length}`)];
+    server.reply(() => deepReply({ id: `file-${server.requests.length}`, bytes: 3 }));
+    const first = await tunerank([...args, ...json, "--quiet"], { baseUrl: server.url });
+    expect([first.exitCode, server.requests.length]).toEqual([0, 3]);
+    const again = await tunerank([...args, "--json"], { baseUrl: server.url });
+    expect([again.exitCode, server.requests.length]).toEqual([0, 3]);
+    const stored = [1, 2, 3].map((number) => ({ id: `file-${number}`, bytes: 3 }));
+    expect(JSON.parse(again.stdout).files.map(({ result }: { result: object }) => result)).toEqual(stored);
+    if (json.length === 0)
+      return expect(first.stdout).toContain(`Uploaded ${files[2]}: 3 bytes, file file-3.`);
+    expect(JSON.parse(first.stdout).files.map(({ result }: { result: object }) => result)).toEqual(stored);
+    expect(JSON.parse(first.stderr).note).toContain("fields that are lists or objects are left out");
+  },
+);

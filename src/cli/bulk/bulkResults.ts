@@ -6,7 +6,7 @@ import type { Row } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type BadLine, InvalidLines } from "../input/invalidLines.js";
 import { messageOf } from "../reportFailure.js";
-import { counted, isSilent, named, type Terminal, withBar } from "../terminal.js";
+import { counted, isSilent, named, type Terminal, Unwritable, withBar } from "../terminal.js";
 import { type BulkRequest, nearField } from "./bulkRequest.js";
 import type { RequestRow } from "./equalRequests.js";
 import {
@@ -195,8 +195,6 @@ export interface OutputFiles {
   readonly errors: RowSink | undefined;
 }
 
-const unwritable = "The response cannot be written as a row: it is nested too deeply, or too long.";
-
 /** Writes the row of a result, and counts it. @returns The error, unless the request succeeded or is itself invalid */
 export function addResult(
   { id: request, response, rejected, error }: RerankAllResult<RequestRow>,
@@ -209,10 +207,8 @@ export function addResult(
     addRanking(request, { response, rejected: left }, files, report);
     return undefined;
   } catch (cause) {
-    // JSON.stringify throws a RangeError for a response that it cannot write; an error of the disk is no RangeError.
-    if (cause instanceof RangeError)
-      return addError(request, rankingError(unwritable, { cause }), files, report);
-    throw cause;
+    if (!(cause instanceof Unwritable)) throw cause;
+    return addError(request, rankingError(cause.message, { cause }), files, report);
   }
 }
 

@@ -21,6 +21,7 @@ import {
   type ProgressLine,
   storedLine,
   type Terminal,
+  Unwritable,
 } from "../terminal.js";
 import { withClient } from "../withClient.js";
 import { errorFields } from "./bulkResults.js";
@@ -231,7 +232,7 @@ async function uploadOne(
   };
   try {
     const response = await client.datasets.upload(dataset, file, uploadOptions);
-    rows?.add({ id, fingerprint, response });
+    addStored(response, planned, rows);
     return response;
   } catch (error) {
     if (!isStatusError(error)) throw error;
@@ -240,9 +241,40 @@ async function uploadOne(
   }
 }
 
+/** Writes the row of a stored file: of a response that cannot be written, its plain fields. */
+function addStored(response: DatasetFile, { id, fingerprint }: PlannedFile, rows: RowSink | undefined): void {
+  try {
+    rows?.add({ id, fingerprint, response });
+  } catch (error) {
+    if (!(error instanceof Unwritable)) throw error;
+    rows?.add({ id, fingerprint, response: plainFields(response) });
+  }
+}
+
+// The fields of a response that are no lists or objects, such as its id: they can always be written.
+function plainFields(response: unknown): object {
+  return Object.fromEntries(
+    Object.entries(Object(response)).filter(([, value]) => typeof value !== "object"),
+  );
+}
+
 function print(outcomes: readonly UploadOutcome[], terminal: Terminal, why: string): void {
-  if (terminal.json) terminal.print(jsonLine({ files: outcomes }));
+  if (terminal.json) printJson(outcomes, terminal);
   else for (const line of linesOf(outcomes, why)) terminal.print(oneLine(line));
+}
+
+function printJson(outcomes: readonly UploadOutcome[], terminal: Terminal): void {
+  try {
+    terminal.print(jsonLine({ files: outcomes }));
+  } catch (error) {
+    if (!(error instanceof Unwritable)) throw error;
+    const files = outcomes.map(({ result, ...others }) =>
+      result === undefined ? others : { ...others, result: plainFields(result) },
+    );
+    terminal.print(jsonLine({ files }));
+    const note = `${error.message} All files that are said to be uploaded are stored; of each result, fields that are lists or objects are left out.`;
+    terminal.tell({ note }, note);
+  }
 }
 
 // Why some files were not sent, as text for a message.

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
-import { escaped } from "../terminal.js";
+import { escaped, writtenBy } from "../terminal.js";
 import type { RowsEnd } from "./readRows.js";
 import { cannotRescue, changedByOthers, RescueFile } from "./rescueFile.js";
 import { withFile } from "./runFile.js";
@@ -83,10 +83,11 @@ export class RowWriter {
     return this.#changed.signal;
   }
 
-  /** Adds a row. @throws Error if it cannot be written, such as on a full disk; earlier rows are kept */
+  /** Adds a row. @throws Unwritable; Error if the file cannot be written, such as on a full disk; earlier rows are kept */
   add(row: object): void {
     if (this.#failure && !this.#rescue) throw this.#failure;
-    const bytes = Buffer.from(`${JSON.stringify(row).replace(otherLineEnds, escaped)}\n`);
+    const line = writtenBy(() => `${JSON.stringify(row).replace(otherLineEnds, escaped)}\n`);
+    const bytes = Buffer.from(line);
     const isOwn = this.#rescue === undefined && this.stats().size === this.#end;
     if (isOwn) this.#append(bytes);
     else this.#keep(bytes);
