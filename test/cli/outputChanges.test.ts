@@ -1,4 +1,5 @@
-import { appendFileSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, readFileSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -66,6 +67,72 @@ test("rows that were rescued can be added again, and are not sent twice", async 
   const ids = (await rowsOf(output)).map(({ id }) => id);
   expect([new Set(ids).size, ids.length]).toEqual([count, count]);
   expect(server.requests).toHaveLength(count - (await rowsOf(`${output}.rescued`)).length);
+});
+
+/** Runs the command that a message has between backticks, as a person would, somewhere else. */
+function runAdvised(stderr: string): void {
+  const [, command = ""] = /`([^`]+)`/.exec(stderr) ?? [];
+  execFileSync("sh", ["-c", command], { cwd: "/" });
+}
+
+describe.each([
+  ["inside a row", 10],
+  ["before the end of its last line", 1],
+  ["behind a row", 0],
+] as const)("an output that is cut %s", (_, bytes) => {
+  test("goes on after the advised command, and no row that is left is paid for twice", async () => {
+    await writeRequests(input, count);
+    let before = 0;
+    meanwhile(() => {
+      const rows = readFileSync(output);
+      before = rows.filter((byte) => byte === 10).length;
+      const lastRow = rows.lastIndexOf("\n", rows.length - 2) + 1;
+      truncateSync(output, bytes === 0 ? lastRow : rows.length - bytes);
+    });
+    const first = await bulk();
+    expect(first.exitCode).toBe(1);
+    expect(statSync(output).size).toBeGreaterThan(0);
+    runAdvised(first.stderr);
+    const kept = await rowsOf(output);
+    server.requests = [];
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    const ids = (await rowsOf(output)).map(({ id }) => id);
+    expect([new Set(ids).size, ids.length]).toEqual([count, count]);
+    expect(server.requests).toHaveLength(count - kept.length);
+    // Without the end of its line, the last row is whole.
+    const cut = bytes === 1 ? 0 : 1;
+    expect(kept).toHaveLength(before - cut + (await rowsOf(`${output}.rescued`)).length);
+  });
+});
+
+test("a cut checkpoint goes on after the advised command, and no file is uploaded twice", async () => {
+  const files = ["a", "b", "it's c", "d"].map((name) => path.join(folder, `${name}.jsonl`));
+  for (const file of files) await writeFile(file, "{}\n");
+  const checkpoint = path.join(folder, "it's mine.jsonl");
+  server.reply(() => {
+    if (server.requests.length === 2) truncateSync(checkpoint, statSync(checkpoint).size - 10);
+    return { json: { id: `file-${server.requests.length}` } };
+  });
+  const upload = () =>
+    tunerank(["upload", "d", ...files, "--checkpoint", checkpoint], { baseUrl: server.url });
+  const first = await upload();
+  expect([first.exitCode, first.stderr]).toEqual([
+    1,
+    expect.stringContaining("Then run the same command again: it sends what has no row."),
+  ]);
+  runAdvised(first.stderr);
+  const { exitCode, stdout } = await upload();
+  expect([exitCode, stdout.match(/^Uploaded( before)?/gm)]).toEqual([
+    0,
+    ["Uploaded before", "Uploaded before", "Uploaded", "Uploaded"],
+  ]);
+  expect(server.requests.map(({ files: [file] }) => file?.filename)).toEqual([
+    "a.jsonl",
+    "b.jsonl",
+    "it's c.jsonl",
+    "d.jsonl",
+  ]);
 });
 
 test("rows that were rescued before are never written over", async () => {

@@ -10,7 +10,7 @@ import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
-import { type Context, type DryRun, Reported, RunEnded, UsageError } from "../context.js";
+import { type Context, type DryRun, orUndefined, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
 import { messageOf } from "../reportFailure.js";
 import {
@@ -218,9 +218,7 @@ async function uploadOne(
   { owned, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
   const { file, id, fingerprint } = planned;
-  rows?.add({ id, fingerprint, sending: true });
-  // The row is on the disk before the upload begins, so that even after a crash the file is known to be perhaps stored.
-  rows?.flush();
+  beginRow(planned, rows);
   // If this process was suspended, another run may have taken over the checkpoint and sent this file.
   owned?.check();
   const uploadOptions: UploadOptions & { [attemptPolicy]: Lane } = {
@@ -238,6 +236,22 @@ async function uploadOne(
     if (!isStatusError(error)) throw error;
     rows?.add({ id, fingerprint, error: errorFields(error) });
     return error;
+  }
+}
+
+/**
+ * Writes the row of an upload that begins. It is on the disk before the upload begins, so that even after a crash the
+ * file is known to be perhaps stored.
+ */
+function beginRow({ id, fingerprint }: PlannedFile, rows: RowSink | undefined): void {
+  try {
+    rows?.add({ id, fingerprint, sending: true });
+    rows?.flush();
+  } catch (error) {
+    // The row may be in a rescue file: a further one says that the file was not sent after all.
+    const unsent = { code: "ABORTED", message: "It was not sent.", executed: "no" };
+    orUndefined(() => rows?.add({ id, fingerprint, error: unsent }));
+    throw error;
   }
 }
 

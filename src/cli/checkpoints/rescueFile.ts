@@ -1,17 +1,20 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { basename } from "node:path";
-import { orUndefined, reasonOf } from "../context.js";
+import { hasKey, orUndefined, reasonOf } from "../context.js";
+import { withFile } from "./runFile.js";
 
 const mostNames = 1000;
 
 /** A new file for the rows that can no longer be added to a file, because another program has changed that file. */
 export class RescueFile {
-  readonly name: string;
+  readonly path: string;
   rows = 0;
+  readonly #ofFile: string;
   readonly #file: number;
 
-  private constructor(name: string, file: number) {
-    this.name = name;
+  private constructor(path: string, ofFile: string, file: number) {
+    this.path = path;
+    this.#ofFile = ofFile;
     this.#file = file;
   }
 
@@ -20,7 +23,7 @@ export class RescueFile {
       const name = `${path}.rescued${number === 1 ? "" : `.${number}`}`;
       const open = (): number => openSync(name, "wx");
       const file = number < mostNames ? orUndefined(open, "EEXIST") : open();
-      if (file !== undefined) return new RescueFile(basename(name), file);
+      if (file !== undefined) return new RescueFile(name, path, file);
     }
   }
 
@@ -33,6 +36,43 @@ export class RescueFile {
     fdatasyncSync(this.#file);
     closeSync(this.#file);
   }
+
+  /** Says where the rows are, and how to add them to the changed file. */
+  get advice(): string {
+    const s = this.rows === 1 ? "" : "s";
+    // As for every file, no name is shown that has the key in it.
+    if (hasKey(this.path))
+      return `The last ${this.rows} row${s} of this run went to the newest file beside it whose name has .rescued in it.`;
+    const last = orUndefined(() => withFile(this.#ofFile, "r", lastLine)) ?? "";
+    const command = joining(shellQuoted(this.#ofFile), shellQuoted(this.path), last);
+    return `The last ${this.rows} row${s} of this run went to ${basename(this.path)}, beside it. Add them: \`${command}\`.`;
+  }
+}
+
+/**
+ * The shell command that adds the rows of a rescue file to the changed file.
+ * @param last What stands behind the last newline of the changed file
+ */
+function joining(file: string, rescued: string, last: string): string {
+  if (last === "") return `cat ${rescued} >> ${file}`;
+  // A row that lacks only its newline is whole. Of any other row the rest is lost, and it would spoil the row after it.
+  const isWhole = orUndefined(() => JSON.parse(last)) !== undefined;
+  const first = isWhole ? `cat ${file}; echo` : `sed '$d' ${file}`;
+  return `{ ${first}; cat ${rescued}; } > ${rescued}.joined && mv ${rescued}.joined ${file}`;
+}
+
+function shellQuoted(name: string): string {
+  return /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
+}
+
+const mostOfLine = 16 * 1024 * 1024;
+
+// What stands behind the last newline of a file. Of a longer line than any row, the end stands for all of it.
+function lastLine(file: number): string {
+  const { size } = fstatSync(file);
+  const bytes = Buffer.alloc(Math.min(size, mostOfLine));
+  const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+  return bytes.toString("utf8", bytes.lastIndexOf("\n") + 1, read);
 }
 
 /**
@@ -46,10 +86,7 @@ export function changedByOthers(
   rescue: RescueFile | undefined,
 ): Error {
   const what = growth < 0 ? `was cut to ${size} bytes` : "was written by another program";
-  const s = rescue?.rows === 1 ? "" : "s";
-  const kept = rescue
-    ? ` The last ${rescue.rows} row${s} of this run went to ${rescue.name}, beside it: add them to what is to continue.`
-    : "";
+  const kept = rescue ? ` ${rescue.advice}` : "";
   return new Error(
     `${option} ${what} while this run was writing it: rows may be missing.${kept} Then run the same command again: it sends what has no row.`,
   );

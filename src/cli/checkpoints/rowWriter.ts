@@ -122,6 +122,8 @@ export class RowWriter {
   close(): void {
     try {
       this.#rescue?.close();
+      // The file as it is now decides how the rows can be added to it.
+      if (this.#rescue) this.#fail();
       this.flush();
       if (this.stats().size !== this.#end) this.#fail();
     } catch (error) {
