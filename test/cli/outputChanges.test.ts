@@ -183,10 +183,35 @@ test("a checkpoint of uploads that is emptied ends the uploads before the next i
     baseUrl: server.url,
   });
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--checkpoint was cut to 0 bytes")]);
+  // The row of the second file was rescued.
+  expect(stderr).toContain(
+    `1 file was sent already and has no row any more: ${files[0]}. The same command would upload it a second time: restore the checkpoint from a copy first, or leave this file out of the command.`,
+  );
+  expect(stderr).not.toContain("Then run the same command again");
   expect(server.requests).toHaveLength(2);
   expect(JSON.parse((await readFile(`${checkpoint}.rescued`, "utf8")).split("\n")[0] ?? "")).toMatchObject({
     response: { id: "file-2" },
   });
+});
+
+test("a checkpoint that is emptied behind its last row is told with the files that would be sent again", async () => {
+  const files = Array.from({ length: 12 }, (_, index) => path.join(folder, `${index}.jsonl`));
+  for (const file of files) await writeFile(file, "{}\n");
+  const checkpoint = path.join(folder, "uploads.jsonl");
+  const upload = (count: number) =>
+    tunerank(["upload", "d", ...files.slice(0, count), "--checkpoint", checkpoint], { baseUrl: server.url });
+  server.reply(() => ({ json: { id: "file-1" } }));
+  expect((await upload(11)).exitCode).toBe(0);
+  server.requests = [];
+  // Nothing of the twelfth is stored: it is not among them.
+  server.reply(() => {
+    truncateSync(checkpoint);
+    return { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } };
+  });
+  const { exitCode, stderr } = await upload(12);
+  expect([exitCode, server.requests.length]).toEqual([1, 1]);
+  expect(stderr).toContain("11 files were sent already and have no row any more: ");
+  expect(stderr).toContain(`${files[9]} and 1 more. The same command would upload them a second time`);
 });
 
 describe("a file that changes between a row's check and its write", () => {

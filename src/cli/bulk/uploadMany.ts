@@ -9,6 +9,7 @@ import {
 import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
+import { FileChanged } from "../checkpoints/rescueFile.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type Context, type DryRun, orUndefined, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
@@ -25,6 +26,7 @@ import {
 } from "../terminal.js";
 import { withClient } from "../withClient.js";
 import { errorFields } from "./bulkResults.js";
+import { namingLost } from "./lostUploads.js";
 import { type PlannedFile, planUploads, readUploads, refuseSameNames, uploadStateOf } from "./uploadPlan.js";
 
 /** The options of `upload` that are about several files. */
@@ -70,9 +72,14 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
         option: "--checkpoint",
         kind: "upload checkpoint",
       });
-    await withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
+    const sent = new Map<string, string>();
+    const run = withFiles(sources, waitOptionsOf(context, options.wait), async ([owned], signal) => {
       const planned = await planUploads(files, dataset, await readUploads(owned), signal);
-      await uploadAll({ ...context, signal }, client, planned, owned);
+      for (const { id, file, before } of planned) if (uploadStateOf(before) !== "not") sent.set(id, file);
+      await uploadAll({ ...context, signal }, client, planned, { owned, sent });
+    });
+    await run.catch((error) => {
+      throw error instanceof FileChanged ? namingLost(error, sent) : error;
     });
   };
   await withClient(context, "uploadDatasetFile", upload, Math.max(defaultConnections, concurrency));
@@ -81,6 +88,8 @@ export async function uploadMany(context: Context<ManyOptions & { name?: string 
 /** Where the outcome of an upload is recorded, and how its progress is shown. */
 interface Recording {
   readonly owned: CheckpointFile | undefined;
+  /** The files that are stored, or may be, by their ids in the checkpoint. */
+  readonly sent: Map<string, string>;
   readonly rows: RowSink | undefined;
   readonly show: (file: PlannedFile, sentBytes: number) => void;
 }
@@ -89,7 +98,7 @@ async function uploadAll(
   context: Context<ManyOptions>,
   client: Client,
   planned: readonly PlannedFile[],
-  owned: CheckpointFile | undefined,
+  kept: Pick<Recording, "owned" | "sent">,
 ): Promise<void> {
   const { options, terminal, signal } = context;
   const due = planned.filter(({ before }) => isDue(before, options));
@@ -97,7 +106,7 @@ async function uploadAll(
   const invalid = await invalidOf(due, context);
   const wanted = due.filter((each) => !invalid.has(each));
   const progress = createProgress(terminal);
-  const recording = { owned, rows: owned?.open(), show: shownTogether(wanted, progress) };
+  const recording = { ...kept, rows: kept.owned?.open(), show: shownTogether(wanted, progress) };
   const results = new Map<PlannedFile, DatasetFile | StatusError>();
   const ended = await runBatches({
     batches: wanted.length,
@@ -215,7 +224,7 @@ async function uploadOne(
   { args: [dataset = ""], options, signal }: Context<ManyOptions>,
   { client, lane }: { readonly client: Client; readonly lane: Lane },
   planned: PlannedFile,
-  { owned, rows, show }: Recording,
+  { owned, sent, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
   const { file, id, fingerprint } = planned;
   beginRow(planned, rows);
@@ -230,10 +239,12 @@ async function uploadOne(
   };
   try {
     const response = await client.datasets.upload(dataset, file, uploadOptions);
+    sent.set(id, file);
     addStored(response, planned, rows);
     return response;
   } catch (error) {
     if (!isStatusError(error)) throw error;
+    if (error.executed !== "no") sent.set(id, file);
     rows?.add({ id, fingerprint, error: errorFields(error) });
     return error;
   }

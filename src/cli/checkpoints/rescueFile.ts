@@ -75,6 +75,22 @@ function lastLine(file: number): string {
   return bytes.toString("utf8", bytes.lastIndexOf("\n") + 1, read);
 }
 
+/** The error if another program changed a file while a run was writing it. */
+export class FileChanged extends Error {
+  /** What happened and how to keep the rows, without what to do then. */
+  readonly facts: string;
+  readonly path: string;
+  /** The path of the file with the rows that could not be added. */
+  readonly rescued: string | undefined;
+
+  constructor(facts: string, path: string, rescued: string | undefined) {
+    super(`${facts} Then run the same command again: it sends what has no row.`);
+    this.facts = facts;
+    this.path = path;
+    this.rescued = rescued;
+  }
+}
+
 /**
  * The error if another program changed a file while a run was writing it.
  * @param option The option that names the file
@@ -82,14 +98,13 @@ function lastLine(file: number): string {
  */
 export function changedByOthers(
   option: string,
-  { size, growth }: { readonly size: number; readonly growth: number },
+  { path, size, growth }: { readonly path: string; readonly size: number; readonly growth: number },
   rescue: RescueFile | undefined,
-): Error {
+): FileChanged {
   const what = growth < 0 ? `was cut to ${size} bytes` : "was written by another program";
   const kept = rescue ? ` ${rescue.advice}` : "";
-  return new Error(
-    `${option} ${what} while this run was writing it: rows may be missing.${kept} Then run the same command again: it sends what has no row.`,
-  );
+  const facts = `${option} ${what} while this run was writing it: rows may be missing.${kept}`;
+  return new FileChanged(facts, path, rescue?.path);
 }
 
 /** The error if the rows cannot be written to a rescue file either. */

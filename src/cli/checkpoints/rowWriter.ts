@@ -162,7 +162,11 @@ export class RowWriter {
 
   #fail(): void {
     const { size } = this.stats();
-    this.#failure = changedByOthers(this.#name, { size, growth: size - this.#end }, this.#rescue);
+    this.#failure = changedByOthers(
+      this.#name,
+      { path: this.#path, size, growth: size - this.#end },
+      this.#rescue,
+    );
   }
 
   // Syncs without blocking, because the disk may take long.
