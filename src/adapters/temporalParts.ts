@@ -1,3 +1,4 @@
+import { isStatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { rankingError } from "../ranking/check.js";
 import { activityFailure } from "./temporalFailure.js";
@@ -8,6 +9,8 @@ import type { ChunkResult } from "./temporalTypes.js";
 const mostTries = 8;
 const firstWaitMs = 250;
 const longestWaitMs = 8_000;
+// After a cancel there are a few tries more, in the second that an activity with a short timeout still has.
+const lastRetries = 3;
 
 /** The function and the limits that parts are written with. */
 interface PartTools {
@@ -56,14 +59,19 @@ export class PartWriter {
     // name.
     const part = globalThis.crypto.randomUUID();
     let rows = given;
+    let lastTries = 0;
     for (let tries = 1; ; tries++) {
       try {
         await write(part, rows);
         return written(rows);
       } catch (error) {
-        if (tries === mostTries || signal.aborted) throw error;
+        const hasEnded = signal.aborted;
+        // A StatusError after the end is that of a write that ran out of time: nothing more may be written.
+        const isLast = hasEnded ? isStatusError(error) || lastTries++ === lastRetries : tries === mostTries;
+        if (isLast) throw error;
         rows = rows.map(writable);
-        await pause(Math.min(longestWaitMs, firstWaitMs * 2 ** (tries - 1)), signal);
+        const waitMs = hasEnded ? firstWaitMs : Math.min(longestWaitMs, firstWaitMs * 2 ** (tries - 1));
+        await pause(waitMs, signal);
       }
     }
   }

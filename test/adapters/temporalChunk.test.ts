@@ -100,6 +100,49 @@ describe("a part that is not written", () => {
     expect(tried).toBe(8);
   });
 
+  test.each([
+    ["three times after a cancel is written in the time that is left", 3, ["r0", "r1"]],
+    ["four times after a cancel is given up", 4, []],
+  ])("%s", async (_what, failures, written) => {
+    let tried = 0;
+    server.reply((request) => {
+      if (server.requests.length === 3) cancellation.abort();
+      return ranked(request);
+    });
+    const ranking = failureOf(() =>
+      rank({
+        writePart: (_n, part, written) => {
+          tried += 1;
+          if (tried <= failures) return Promise.reject(new Error("The store is away."));
+          return void parts.set(part, written);
+        },
+      }),
+    );
+    for (const waitMs of [250, 250, 250]) await clock.passWhenWaiting(waitMs);
+    expect(await ranking).toMatchObject({ code: "CANCELLED" });
+    expect([tried, ids().slice(0, 2)]).toEqual([4, written]);
+  });
+
+  test("in the second try before a cancel is tried again at once, and then in the time that is left", async () => {
+    let tried = 0;
+    const ranking = failureOf(() =>
+      rank({
+        partRows: 2,
+        writePart: (_n, part, written) => {
+          tried += 1;
+          if (tried <= 4) return Promise.reject(new Error("The store is away."));
+          return void parts.set(part, written);
+        },
+      }),
+    );
+    await clock.passWhenWaiting(250);
+    await until(() => clock.isAwaited(500));
+    cancellation.abort();
+    for (const waitMs of [250, 250]) await clock.passWhenWaiting(waitMs);
+    expect(await ranking).toMatchObject({ code: "CANCELLED" });
+    expect([tried, ids().slice(0, 2)]).toEqual([5, ["r0", "r1"]]);
+  });
+
   test("because a row cannot be JSON is written with that row's error", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     server.reply((request) =>
