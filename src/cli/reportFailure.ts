@@ -14,7 +14,7 @@ import {
 import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { idsOf, operationIds } from "./operations.js";
-import { jsonLine, oneLine, type Terminal } from "./terminal.js";
+import { jsonLine, oneLine, type Terminal, Unwritable } from "./terminal.js";
 
 /** Prints why a command failed, as text or as JSON. @returns The exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command: string | undefined): number {
@@ -22,7 +22,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   if (error instanceof RunEnded) return reportEnd(error, terminal, command);
   if (isStatusError(error)) {
     const said = inWords(error, command);
-    if (terminal.json) terminal.note(jsonLine({ error: { ...error.toJSON(), ...wholeOf(said) } }));
+    if (terminal.json) terminal.note(failureLine({ ...error.toJSON(), ...wholeOf(said) }));
     else explain(said, error, terminal);
     return exitCodeOfError(error);
   }
@@ -38,6 +38,16 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   if (terminal.json) terminal.note(jsonLine({ error: { ...facts, message } }));
   else terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${message}${usage ? `\n${help}` : ""}`);
   return usage ? exitCodes.usage : exitCodes.fault;
+}
+
+// An error as JSON: without its body, if that is the part of a response which cannot be written.
+function failureLine({ body, ...fields }: Record<string, unknown>): string {
+  try {
+    return jsonLine({ error: { ...fields, body } });
+  } catch (error) {
+    if (!(error instanceof Unwritable)) throw error;
+    return jsonLine({ error: fields });
+  }
 }
 
 // What programs read of a call that sent nothing, under the names that a StatusError has.

@@ -96,8 +96,12 @@ export async function resume(context: Context): Promise<void> {
   const { terminal, signal } = context;
   await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
     const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
-    terminal.result(job, lineOf(job, id));
-    throwIfFailed(job);
+    try {
+      terminal.result(job, lineOf(job, id));
+    } finally {
+      // That the job failed is told even if the job cannot be written as JSON.
+      throwIfFailed(job);
+    }
   });
 }
 

@@ -245,6 +245,17 @@ test.each([
     expect(JSON.parse(stderr).error).toMatchObject({ code: "INTERNAL", executed: "yes" });
 });
 
+test("resume of a job that failed tells that, even if neither the job nor its status can be written as JSON", async () => {
+  const status = `{"code":"NOT_FOUND","message":"No dataset.","details":${deep}}`;
+  server.reply({ text: `{"state":"JOB_STATE_FAILED","status":${status}}` });
+  const { exitCode, stdout, stderr } = await tunerank(["resume", "job-1", "--json"], { baseUrl: server.url });
+  expect([exitCode, stdout]).toEqual([4, ""]);
+  const { error } = JSON.parse(stderr);
+  expect(error).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
+  expect(error.message).toContain("No dataset.");
+  expect(error.body).toBeUndefined();
+});
+
 test("rerank whose result cannot be written as JSON says that it has run", async () => {
   server.reply({ json: { ...ranking, data: [{ index: 0, relevance_score: 1 }] } });
   const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--field", "a", "--json"], {
