@@ -90,5 +90,22 @@ test("a warning is told, and the file is sent", async () => {
     `Warning: ${at("train.jsonl")}: line 1, column 6: NaN is no JSON value: write null.\n`,
   );
   expect(server.only.files[0]?.bytes.toString()).toBe('{"a":NaN}\n');
-  expect((await upload(at("train.jsonl"), "--json")).stderr).toBe("");
+  expect((await upload(at("train.jsonl"), "--quiet")).stderr).toBe("");
+});
+
+test("with --json a warning is JSON on stderr, as `check --json` names it", async () => {
+  for (const name of ["a.jsonl", "b.jsonl"]) await writeFile(at(name), '{"a":1}\n{"a":1}\n');
+  const files = [at("a.jsonl"), at("b.jsonl")];
+  const first = [{ line: 2, column: 1, reason: "it is the same as line 1" }];
+  for (const args of [files.slice(0, 1), files])
+    for (const more of [["--dry-run"], []]) {
+      const { exitCode, stdout, stderr } = await upload(...args, "--json", ...more);
+      expect(exitCode).toBe(0);
+      JSON.parse(stdout);
+      const told = stderr
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(told).toEqual(args.map((file) => ({ warning: { file, kind: "duplicate", lines: 1, first } })));
+    }
 });

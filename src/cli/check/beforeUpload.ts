@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { filePartOf } from "../../engine.js";
 import type { Context } from "../context.js";
 import { requestRules } from "../operations.js";
-import { counted, isSilent } from "../terminal.js";
+import { counted } from "../terminal.js";
 import { checkFile, type FileReport } from "./checkFile.js";
 import { faultLine } from "./rows.js";
 
@@ -29,10 +29,10 @@ export async function whyInvalid(
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
   const reason = reasonOf(report);
-  if (reason === undefined && !isSilent(terminal))
-    for (const { lines, first } of report.warnings) {
-      const warning = `Warning: ${file}: ${firstOf(lines, first.map(faultLine))}`;
-      terminal.tell({ warning }, warning);
+  if (reason === undefined && !terminal.quiet)
+    for (const { kind, lines, first } of report.warnings) {
+      const text = firstOf(lines, first.map(faultLine));
+      terminal.tell({ warning: { file, kind, lines, first } }, `Warning: ${file}: ${text}`);
     }
   return reason;
 }
