@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -178,6 +178,24 @@ test("--json has the same for programs, of each file", async () => {
     ],
     note: expect.stringContaining("is not documented"),
   });
+});
+
+test.each([
+  [150_000_000, undefined],
+  [
+    150_000_001,
+    "the file has 150,000,001 bytes: the service may refuse more than 150,000,000, as it does not say which 150 MB it means",
+  ],
+  [157_286_400, "the file has 157,286,400 bytes: the service may refuse more than 150,000,000"],
+  [157_286_401, "the file has 157,286,401 bytes: an upload takes at most 157,286,400"],
+])("check of a file of %i bytes warns of %s", async (bytes, said) => {
+  const file = await written('{"a":1}\n');
+  // The rest is one long line, which no check reads and no disk holds.
+  await truncate(file, bytes);
+  const { exitCode, stdout } = await tunerank(["check", file, "--json"]);
+  const [{ warnings }] = JSON.parse(stdout).files;
+  const found = warnings.find(({ kind }: { kind: string }) => kind === "size");
+  expect([exitCode, found?.first[0].reason]).toEqual([0, said && expect.stringContaining(said)]);
 });
 
 test("check reads the standard input", async () => {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -108,4 +108,15 @@ test("with --json a warning is JSON on stderr, as `check --json` names it", asyn
         .map((line) => JSON.parse(line));
       expect(told).toEqual(args.map((file) => ({ warning: { file, kind: "duplicate", lines: 1, first } })));
     }
+});
+
+test.each(["train.jsonl", "train.bin"])("a size that the service may refuse is told of %s", async (name) => {
+  await writeFile(at(name), good);
+  await truncate(at(name), 150_000_001);
+  const { exitCode, stderr } = await upload(at(name), "--dry-run");
+  expect(exitCode).toBe(0);
+  expect(stderr.match(/^Warning: .*: the file has 150,000,001 bytes: the service may refuse/gm)).toHaveLength(
+    1,
+  );
+  expect((await upload(at(name), "--dry-run", "--no-check")).stderr).toBe("");
 });

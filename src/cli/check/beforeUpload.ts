@@ -1,11 +1,9 @@
 // Checks a file before its upload, if the file's name says that it holds JSON lines.
 import { stat } from "node:fs/promises";
-import { filePartOf } from "../../engine.js";
 import type { Context } from "../context.js";
-import { requestRules } from "../operations.js";
 import { counted } from "../terminal.js";
-import { checkFile, type FileReport } from "./checkFile.js";
-import { faultLine } from "./rows.js";
+import { checkFile, type FileReport, largestFile, sizeWarning } from "./checkFile.js";
+import { type Finding, faultLine } from "./rows.js";
 
 const saysJsonLines = /\.(jsonl|ndjson)(\.gz)?$/i;
 
@@ -24,17 +22,27 @@ export async function whyInvalid(
   name: string,
   { options, terminal, signal }: Pick<Context<CheckBefore>, "options" | "terminal" | "signal">,
 ): Promise<string | undefined> {
-  if (options.check === false || !saysJsonLines.test(name) || !(await isSendable(file))) return undefined;
+  if (options.check === false) return undefined;
+  const bytes = await sizeOf(file);
+  // A pipe can be read only once, and the upload rejects too large a file unread.
+  if (bytes === undefined || bytes > largestFile()) return undefined;
+  const tell = (warning: FileReport["warnings"][number]): void => {
+    if (!terminal.quiet) terminal.tell({ warning: { file, ...warning } }, textOf(file, warning));
+  };
+  if (!saysJsonLines.test(name)) {
+    sizeWarning(bytes).forEach(tell);
+    return undefined;
+  }
   const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
   const reason = reasonOf(report);
-  if (reason === undefined && !terminal.quiet)
-    for (const { kind, lines, first } of report.warnings) {
-      const text = firstOf(lines, first.map(faultLine));
-      terminal.tell({ warning: { file, kind, lines, first } }, `Warning: ${file}: ${text}`);
-    }
+  if (reason === undefined) report.warnings.forEach(tell);
   return reason;
+}
+
+function textOf(file: string, { lines, first }: Finding): string {
+  return `Warning: ${file}: ${firstOf(lines, first.map(faultLine))}`;
 }
 
 function reasonOf({ problem, invalid }: FileReport): string | undefined {
@@ -47,9 +55,8 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
   return more > 0 ? `${first}, and ${counted(more, "line")} more.` : `${first}.`;
 }
 
-// Whether a file is worth checking: a pipe can be read only once, and the upload rejects too large a file unread.
-async function isSendable(file: string): Promise<boolean> {
-  const { maxFileBytes } = filePartOf(requestRules("uploadDatasetFile"));
+// The bytes of a regular file.
+async function sizeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
-  return found?.isFile() === true && found.size <= maxFileBytes;
+  return found?.isFile() ? found.size : undefined;
 }

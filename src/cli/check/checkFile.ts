@@ -1,6 +1,9 @@
+import { filePartOf } from "../../engine.js";
 import { cannotRead, UsageError } from "../context.js";
 import { isGzip } from "../input/formats.js";
 import { openInput, rowsOf } from "../input/readInput.js";
+import { requestRules } from "../operations.js";
+import { counted, grouped } from "../terminal.js";
 import type { KeyCount } from "./keys.js";
 import { Collector } from "./memory.js";
 import { type Finding, longestChecked, Rows, type WarningKind } from "./rows.js";
@@ -50,9 +53,28 @@ export async function checkFile(file: string, signal: AbortSignal, name: string 
     ...(keys.hasOthers && { moreKeys: true }),
     ...(problem !== undefined && { problem }),
     ...(invalid.lines > 0 && { invalid: { lines: invalid.lines, first: invalid.first } }),
-    warnings: rows.warnings(),
+    warnings: [...rows.warnings(), ...sizeWarning(input.bytes)],
     isRead,
   };
+}
+
+/** The largest file that an upload takes, in bytes. */
+export function largestFile(): number {
+  return filePartOf(requestRules("uploadDatasetFile")).maxFileBytes;
+}
+
+/** The warning about a file that the service may refuse for its size, if it may. */
+export function sizeWarning(bytes: number): FileReport["warnings"] {
+  const largest = largestFile();
+  // The contract has the larger meaning of the service's MB, 1,048,576 bytes. This is the smaller.
+  const surest = (largest / 2 ** 20) * 1e6;
+  if (bytes <= surest) return [];
+  const most =
+    bytes > largest
+      ? `an upload takes at most ${grouped(largest)}`
+      : `the service may refuse more than ${grouped(surest)}, as it does not say which ${surest / 1e6} MB it means`;
+  const reason = `the file has ${counted(bytes, "byte")}: ${most}`;
+  return [{ kind: "size", lines: 1, first: [{ line: 1, column: 1, reason }] }];
 }
 
 async function addAll(input: SeenInput, rows: Rows, name: string): Promise<void> {

@@ -36,6 +36,7 @@ export interface Finding {
 export type WarningKind =
   | "byte order mark"
   | "gzip"
+  | "size"
   | "not a number"
   | "no object"
   | "duplicate"
