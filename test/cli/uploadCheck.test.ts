@@ -1,7 +1,10 @@
+import { appendFileSync, writeFileSync } from "node:fs";
 import { readFile, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { whyInvalid } from "../../src/cli/check/beforeUpload.js";
+import { createTerminal } from "../../src/cli/terminal.js";
 import { tunerank } from "../support/commandLine.js";
 import type { Outcome } from "../support/project.js";
 import { temporaryFolder } from "../support/project.js";
@@ -119,4 +122,41 @@ test.each(["train.jsonl", "train.bin"])("a size that the service may refuse is t
     1,
   );
   expect((await upload(at(name), "--dry-run", "--no-check")).stderr).toBe("");
+});
+
+test.each([false, true])(
+  "a file that changes after its check is not sent, with a checkpoint: %s",
+  async (isKept) => {
+    const more = isKept ? ["--checkpoint", at("uploads")] : [];
+    const files = ["a.jsonl", "b.jsonl", "c.jsonl"].map(at);
+    for (const each of files) await writeFile(each, good);
+    server.reply(() => {
+      if (server.requests.length === 1) writeFileSync(at("b.jsonl"), "not json\n");
+      return { json: { id: "f-1" } };
+    });
+    const { exitCode, stdout } = await upload(...files, ...more);
+    expect(server.requests.map(({ files: [sent] }) => sent?.filename)).toEqual(["a.jsonl", "c.jsonl"]);
+    expect([exitCode, stdout.split("\n")[1]]).toEqual([
+      1,
+      `Failed: ${at("b.jsonl")}: [FAILED_PRECONDITION] The file changed after the command began, and was not sent. Upload it again once no other program writes to it.`,
+    ]);
+    if (isKept) {
+      await writeFile(at("b.jsonl"), '{"a":2}\n');
+      expect((await upload(...files, ...more)).exitCode).toBe(0);
+      expect(server.requests.map(({ files: [sent] }) => sent?.filename).at(-1)).toBe("b.jsonl");
+      expect(server.requests).toHaveLength(3);
+    }
+  },
+);
+
+test("a file that changes while it is checked is invalid", async () => {
+  await writeFile(at("train.jsonl"), good);
+  const terminal = createTerminal({ json: false, quiet: true, color: false });
+  const why = whyInvalid(at("train.jsonl"), "train.jsonl", {
+    options: {},
+    terminal,
+    signal: new AbortController().signal,
+  });
+  appendFileSync(at("train.jsonl"), good);
+  expect(await why).toBe("it changed while it was checked.");
 });

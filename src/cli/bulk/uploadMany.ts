@@ -6,7 +6,7 @@ import {
   type StatusError,
   type UploadOptions,
 } from "../../index.js";
-import { type CheckBefore, whyInvalid } from "../check/beforeUpload.js";
+import { type CheckBefore, changedSince, whyInvalid } from "../check/beforeUpload.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import { type Row, type RowSource, realName } from "../checkpoints/readRows.js";
 import { FileChanged } from "../checkpoints/rescueFile.js";
@@ -226,7 +226,9 @@ async function uploadOne(
   planned: PlannedFile,
   { owned, sent, rows, show }: Recording,
 ): Promise<DatasetFile | StatusError> {
-  const { file, id, fingerprint } = planned;
+  const { file, id, fingerprint, state } = planned;
+  const changed = changedSince(file, state);
+  if (changed !== undefined) return changed;
   beginRow(planned, rows);
   // If this process was suspended, another run may have taken over the checkpoint and sent this file.
   owned?.check();

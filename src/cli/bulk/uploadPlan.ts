@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
 import { checkFileName } from "../../engine.js";
+import { stateOf } from "../check/beforeUpload.js";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import type { Row } from "../checkpoints/readRows.js";
 import { cannotRead, namingFile, UsageError } from "../context.js";
@@ -14,6 +15,8 @@ export interface PlannedFile {
   /** The file's name as the service gets it, without its folder. */
   readonly sentName: string;
   readonly bytes: number;
+  /** What the file was before its content was hashed and checked. */
+  readonly state: string | undefined;
   /** The dataset and the file's absolute path, as JSON. */
   readonly id: string;
   /** A hash of the id and of the file's content. */
@@ -56,6 +59,7 @@ export async function planUploads(
     if (found.has(whole)) throw new UsageError(`${shown} is named twice. Nothing was sent.`);
     found.add(whole);
     const id = JSON.stringify([dataset, whole]);
+    const state = stateOf(file);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
     if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)
@@ -63,7 +67,7 @@ export async function planUploads(
         `${shown} has changed since it was uploaded: name another --checkpoint to upload it again. Nothing was sent.`,
       );
     const sentName = checkFileName(file, shown);
-    planned.push({ file, sentName, bytes: statSync(whole).size, id, fingerprint, before });
+    planned.push({ file, sentName, bytes: statSync(whole).size, state, id, fingerprint, before });
   }
   return planned;
 }

@@ -1,6 +1,7 @@
 // Checks a file before its upload, if the file's name says that it holds JSON lines.
-import { stat } from "node:fs/promises";
-import type { Context } from "../context.js";
+import { statSync } from "node:fs";
+import { StatusError } from "../../index.js";
+import { type Context, orUndefined } from "../context.js";
 import { counted } from "../terminal.js";
 import { checkFile, type FileReport, largestFile, sizeWarning } from "./checkFile.js";
 import { type Finding, faultLine } from "./rows.js";
@@ -23,19 +24,21 @@ export async function whyInvalid(
   { options, terminal, signal }: Pick<Context<CheckBefore>, "options" | "terminal" | "signal">,
 ): Promise<string | undefined> {
   if (options.check === false) return undefined;
-  const bytes = await sizeOf(file);
+  const found = orUndefined(() => statSync(file));
   // A pipe can be read only once, and the upload rejects too large a file unread.
-  if (bytes === undefined || bytes > largestFile()) return undefined;
+  if (!found?.isFile() || found.size > largestFile()) return undefined;
+  const state = stateOf(file);
   const tell = (warning: FileReport["warnings"][number]): void => {
     if (!terminal.quiet) terminal.tell({ warning: { file, ...warning } }, textOf(file, warning));
   };
   if (!saysJsonLines.test(name)) {
-    sizeWarning(bytes).forEach(tell);
+    sizeWarning(found.size).forEach(tell);
     return undefined;
   }
   const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
+  if (stateOf(file) !== state) return "it changed while it was checked.";
   const reason = reasonOf(report);
   if (reason === undefined) report.warnings.forEach(tell);
   return reason;
@@ -55,8 +58,21 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
   return more > 0 ? `${first}, and ${counted(more, "line")} more.` : `${first}.`;
 }
 
-// The bytes of a regular file.
-async function sizeOf(file: string): Promise<number | undefined> {
-  const found = await stat(file).catch(() => undefined);
-  return found?.isFile() ? found.size : undefined;
+/** What a file is before it is read: `changedSince` compares it. Undefined for a file that is not there. */
+export function stateOf(file: string): string | undefined {
+  const found = orUndefined(() => statSync(file, { bigint: true }));
+  return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
+}
+
+/** The error of a file that is another than the one that was checked. The upload itself reports a file that is gone. */
+export function changedSince(file: string, before: string | undefined): StatusError | undefined {
+  const now = stateOf(file);
+  if (now === undefined || now === before) return undefined;
+  return new StatusError("The file changed after the command began, and was not sent.", {
+    code: "FAILED_PRECONDITION",
+    executed: "no",
+    codeSource: "client",
+    operation: "uploadDatasetFile",
+    hint: "Upload it again once no other program writes to it.",
+  });
 }
