@@ -66,7 +66,7 @@ function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefi
   } else if (why !== "" || said === undefined) {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${why}: ${progress.text}`);
   } else {
-    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(said.message)}`);
+    terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(said.message + requestOf(error))}`);
     terminal.note(oneLine(`${progress.text} ${said.hint}`));
   }
   return exitCode;
@@ -100,13 +100,13 @@ function wholeOf({ message, hint }: Said): Said {
   return { message: `${message} ${hint}`.trimEnd(), hint };
 }
 
-function explain(
-  { message, hint }: Said,
-  { executedBecause, requestId }: StatusError,
-  terminal: Terminal,
-): void {
-  const request = requestId === undefined ? "" : ` (request id ${requestId})`;
-  terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + request)}`);
+function requestOf({ requestId }: Partial<StatusError> = {}): string {
+  return requestId === undefined ? "" : ` (request id ${requestId})`;
+}
+
+function explain({ message, hint }: Said, error: StatusError, terminal: Terminal): void {
+  const { executedBecause } = error;
+  terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + requestOf(error))}`);
   // The hint of an upload and the like says it in the operation's own words.
   const isSaid = /^(no|unclear)-answer$/.test(executedBecause) && hint.includes(" may have ");
   terminal.note(oneLine(isSaid ? hint : `${ran[executedBecause]} ${hint}`));

@@ -1,14 +1,24 @@
-import { isStatusError, type RankedItem } from "../index.js";
+import { isStatusError, type RankedItem, type RerankItemsError } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
-import { type Context, namingFile, Reported, refuseOptions, UsageError } from "./context.js";
-import { exitCodeOf } from "./exitCodes.js";
+import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
+import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { type BadLine, InvalidLines } from "./input/invalidLines.js";
 import { lineJson, lineText } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
 import { splitOf } from "./input/splitText.js";
 import { inFlags } from "./reportFailure.js";
-import { bar, clip, jsonLine, named, oneLine, scoreShares, type Terminal } from "./terminal.js";
+import {
+  bar,
+  clip,
+  counted,
+  grouped,
+  jsonLine,
+  named,
+  oneLine,
+  scoreShares,
+  type Terminal,
+} from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface DocumentLine {
@@ -43,7 +53,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
     const options = { text, model, task, topN, ...limits, signal };
     const ranking = client.rerank.items(query, lines, options);
     const { data, usage } = await ranking.withResponse().catch((error) => {
-      throw inLines(error, lines);
+      throw endOfBatches(inLines(error, lines), lines.length, signal.aborted);
     });
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
     const leftOut = bad.length > 0 ? { badLines: bad.length } : {};
@@ -90,6 +100,24 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
   if (!isStatusError(error) || error.item === undefined) return error;
   const { item, text } = error;
   return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
+}
+
+// Says how much of a call in batches was ranked, and so paid for, before it ended.
+function endOfBatches(error: unknown, of: number, interrupted: boolean): unknown {
+  const { partial } = Object(error) as Partial<RerankItemsError<DocumentLine>>;
+  // Another call has only one batch, or made no request.
+  if (!isStatusError(error) || partial === undefined || partial.failed.count === of) return error;
+  const done = partial.data.length;
+  if (done === 0 && !interrupted) return error;
+  const ranked = `${grouped(done)} of ${counted(of, "document")} were ranked`;
+  const text =
+    done === 0
+      ? `${ranked}; a batch under way may have been paid for.`
+      : `${ranked}, and their batches were paid for; a batch under way may have been, too. They are not kept: the same command ranks all again. For a run that keeps results, use --bulk with --output.`;
+  const [why, exit] = interrupted
+    ? ["Interrupted", exitCodes.interrupted]
+    : [undefined, exitCodeOfError(error)];
+  return new RunEnded(why, exit, { done, of, text }, error);
 }
 
 interface SkippedLine extends BadLine {

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { folder, input, output, queryOf, rowsOf, useBulkFiles, writeRequests } from "../support/bulkFiles.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
 import { ranked } from "../support/rankings.js";
@@ -162,4 +162,63 @@ test("several uploads say how many are done, and how to go on", async () => {
       expect.stringMatching(new RegExp(`^tunerank: Interrupted: 1 of 2 files uploaded; ${next}\\.$`, "m")),
     ]);
   }
+});
+
+describe("a rerank in batches", () => {
+  const args = ["--batch-size", "2", "--concurrency", "1"];
+  const begin = async (...more: readonly string[]) => {
+    await writeFile(input, Array.from({ length: 9 }, (_, line) => `line ${line}\n`).join(""));
+    return start(["rerank", "--query", "q", input, ...args, ...more], { baseUrl: server.url });
+  };
+  const fourRanked =
+    "4 of 9 documents were ranked, and their batches were paid for; a batch under way may have been, too. They are not kept: the same command ranks all again. For a run that keeps results, use --bulk with --output.";
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s says how many documents were ranked, and how to go on", async (signal, expected) => {
+    server.reply((request) => (server.requests.length < 3 ? ranked(request, { usage }) : undefined));
+    for (const more of [[], ["--json"]]) {
+      server.requests = [];
+      const child = await begin(...more);
+      const ended = outcomeOf(child);
+      await server.received(3);
+      child.kill(signal);
+      const { exitCode, stdout, stderr } = await ended;
+      expect([exitCode, stdout]).toEqual([expected, ""]);
+      if (more.length === 0) expect(stderr).toBe(`tunerank: Interrupted: ${fourRanked}\n`);
+      else
+        expect(JSON.parse(stderr).error).toMatchObject({
+          code: "CANCELLED",
+          executed: "yes",
+          progress: { done: 4, of: 9, text: fourRanked },
+        });
+    }
+  });
+
+  test("before the first is ranked, a signal says that none was", async () => {
+    server.reply(() => undefined);
+    const child = await begin();
+    const ended = outcomeOf(child);
+    await server.received(1);
+    child.kill("SIGINT");
+    expect((await ended).stderr).toBe(
+      "tunerank: Interrupted: 0 of 9 documents were ranked; a batch under way may have been paid for.\n",
+    );
+  });
+
+  test("an error says it, too, beside its hint", async () => {
+    server.reply((request) =>
+      server.requests.length < 3
+        ? ranked(request, { usage })
+        : { status: 401, headers: { "x-request-id": "req-1" }, json: { message: "No." } },
+    );
+    const { exitCode, stderr } = await outcomeOf(await begin());
+    const [message, next] = stderr.split("\n");
+    expect([exitCode, message]).toEqual([
+      3,
+      expect.stringMatching(/^tunerank: \[UNAUTHENTICATED\] .*request id req-1/),
+    ]);
+    expect(next).toMatch(/^4 of 9 documents were ranked, and .* with --output\. \w/);
+  });
 });
