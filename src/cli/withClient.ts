@@ -33,6 +33,8 @@ export async function withClient(
     allowInsecureHttp: options.allowInsecureHttp === true,
     proxy: dryRun ? undefined : proxyOf(options),
     fetch: dryRun?.fetch,
+    // A log would name attempts that are not made.
+    logLevel: dryRun ? "off" : undefined,
     userAgent: "tunerank-cli",
     onAttempt: isSilent(terminal) ? undefined : (event) => showRetry(event, terminal),
   });

@@ -87,6 +87,15 @@ test("--debug logs each attempt to stderr, without the key", async () => {
   expect(stderr).toMatch(/^tunerank scaleDeployment PATCH .* attempt=1 status=200 .* host=127\.0\.0\.1/);
 });
 
+test.each([
+  [["--debug"], {}],
+  [[], { TUNERANK_LOG: "debug" }],
+])("a dry run logs no attempt, because it makes none: %j %j", async (more, env) => {
+  const args = ["scale", "prod", "0", "--dry-run", ...more];
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, env });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+});
+
 describe("colours", () => {
   const red = "\u001b[31m";
   const colours: readonly (readonly [name: string, env: Record<string, string>, args: string[], boolean])[] =
