@@ -36,13 +36,15 @@ export interface PendingRequest<Id> {
   readonly whole: RequestInBatches<Id> | undefined;
 }
 
-// The field `id` of a request is not sent; all other fields are the body.
+// The field `id` of a request is not sent; all others are the body. Null counts as not given: data tools write it for
+// what is missing.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
   // The fields are copied one by one: destructuring with a rest element costs twice as much.
   for (const name of Object.keys(fields))
-    if (name !== "id") body[name] = fields[name as keyof RerankAllRequest<Id>];
+    if (name !== "id" && fields[name as keyof typeof fields] !== null)
+      body[name] = fields[name as keyof typeof fields];
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
   return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
 }

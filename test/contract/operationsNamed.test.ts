@@ -36,6 +36,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/bulk/runBulk.ts",
     "src/cli/bulk/uploadMany.ts",
     "src/cli/check/beforeUpload.ts",
+    "src/cli/check/checkFile.ts",
     "src/cli/commandOptions.ts",
     "src/cli/help.ts",
     "src/cli/commandLine.ts",
