@@ -30,6 +30,8 @@ const fromDuckdb = (format: string): string =>
 const fromPyarrow = (writer: string): string =>
   `python3 -c "import sys, json, pyarrow as pa; t = pa.Table.from_pylist([json.loads(l) for l in open('rows.jsonl', encoding='utf8')]); w = pa.ipc.${writer}(sys.stdout.buffer, t.schema); w.write_table(t); w.close()"`;
 
+const fromSqlite = `sqlite3 made "CREATE TABLE t (text); INSERT INTO t SELECT value ->> 'text' FROM json_each('[' || rtrim(replace(readfile('rows.jsonl'), char(10), ','), ',') || ']')" && cat made`;
+
 const indented = (row: unknown): string => JSON.stringify(row, null, 2);
 
 /** A file in each format, the tools that make and convert it, and a command that succeeds where these are there. */
@@ -44,6 +46,9 @@ const conversions: readonly (readonly [string, string, () => string | Buffer])[]
   ["xz", "xz --version", madeBy("xz -c rows.jsonl")],
   ["bzip2", "bzip2 --help", madeBy("bzip2 -c rows.jsonl")],
   ["zip", "unzip -v && python3 -m zipfile -h", madeBy("python3 -m zipfile -c made rows.jsonl && cat made")],
+  ["tar", "tar --version", madeBy("tar -cf - rows.jsonl")],
+  ["UTF-32 without a mark", "iconv --version", madeBy("iconv -f UTF-8 -t UTF-32BE rows.jsonl")],
+  ["SQLite", "sqlite3 -version && jq --version", madeBy(fromSqlite)],
   ["CR only", "echo a | tr a b", () => textOfRows.replaceAll("\n", "\r")],
   ["a JSON array", "jq --version", () => JSON.stringify(inputRows, null, 2)],
   ["JSON over several lines", "jq --version", () => inputRows.map(indented).join("\n")],
@@ -76,7 +81,7 @@ test.each(here)("what is told of %s makes lines that are ranked", async (_what, 
   const [, line = ""] = /(?:Convert it|If it is Latin-1): `(.*)`/.exec(stderr) ?? [];
   expect([exitCode, line]).toEqual([2, expect.stringContaining("FILE")]);
   expect(server.connections).toBe(0);
-  shell(line.replaceAll("FILE", "in"));
+  shell(line.replaceAll("FILE", "in").replace("TABLE", "t"));
   expect((await tunerank(args("new.jsonl"), { baseUrl: server.url })).stderr).toBe("");
   const { documents } = JSON.parse(`${server.only.body}`);
   const texts = inputRows.map(({ text }) => text);

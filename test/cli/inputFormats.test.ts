@@ -53,6 +53,17 @@ test.each([
   expect(lines.map((line) => `${line.bytes}\n`).join("")).toBe(textOfRows);
 });
 
+test("a line with a zero byte is refused, however far down", async () => {
+  await writeFile(input, `${"a document\n".repeat(2000)}\0\n`);
+  const args = ["rerank", "--query", "q", input];
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url });
+  expect([exitCode, stderr.split("\n")[0]]).toEqual([
+    2,
+    "tunerank: Line 2001 cannot be read. It has a NUL byte, so it is not text.",
+  ]);
+  expect(server.connections).toBe(0);
+});
+
 test.each([
   ["a folder", ".", undefined, '--bulk "." cannot be read: it is a folder. Nothing was sent.'],
   ["an empty pipe", "-", "", "--bulk is empty: nothing was sent. If it may be empty, add --allow-empty."],

@@ -21,6 +21,16 @@ export const textOfRows: string = inputRows.map((row) => `${JSON.stringify(row)}
 
 export const wide = (text: string, mark = "\uFEFF"): Buffer => Buffer.from(mark + text, "utf16le");
 const swapped = (text: string, mark?: string): Buffer => wide(text, mark).swap16();
+const wider = (text: string): Buffer => {
+  const units = [...text].map((character) => character.codePointAt(0) as number);
+  return Buffer.from(Uint32Array.from(units).buffer);
+};
+const widerSwapped = (text: string): Buffer => Buffer.concat([...text].map((each) => wider(each).reverse()));
+const cyrillic = "Привет мир\nВторая строка\n";
+// The header of a tar file: a name, its fields as octal text, and the format's name.
+const tar = Buffer.from(
+  `${`${"a.jsonl".padEnd(100, "\0")}0000644\0`.padEnd(257, "\0")}ustar\x0000`.padEnd(512, "\0") + textOfRows,
+);
 const any: readonly Wanted[] = ["lines", "JSON lines", "JSON"];
 const lines: readonly Wanted[] = ["lines", "JSON lines"];
 const json: readonly Wanted[] = ["JSON lines", "JSON"];
@@ -75,8 +85,43 @@ export const inputSamples: readonly InputSample[] = [
     "text whose lines end in CR only",
     "tr '\\r' '\\n' < FILE >",
   ],
-  ["bytes that are no text, with a CR", [], Buffer.from("\x01\x02\rab\x00", "latin1"), "", ""],
-  ["bytes that are no text, with commas", [], "ab,c\n\x00,\x01,\x02\n", "", ""],
+  ["UTF-16 of Cyrillic words", any, wide(cyrillic, ""), "UTF-16 text", "iconv -f UTF-16LE -t UTF-8 FILE"],
+  [
+    "the other of Cyrillic words",
+    any,
+    swapped(cyrillic, ""),
+    "UTF-16 text",
+    "iconv -f UTF-16BE -t UTF-8 FILE",
+  ],
+  [
+    "UTF-16 of Chinese words",
+    any,
+    swapped("中文文本 第一行\n第二行\n", ""),
+    "UTF-16 text",
+    "iconv -f UTF-16BE -t UTF-8 FILE",
+  ],
+  ["UTF-32 without a mark", any, wider(textOfRows), "UTF-32 text", "iconv -f UTF-32LE -t UTF-8 FILE"],
+  ["the other UTF-32", any, widerSwapped(textOfRows), "UTF-32 text", "iconv -f UTF-32BE -t UTF-8 FILE"],
+  [
+    "SQLite",
+    any,
+    Buffer.from("SQLite format 3\0\x10\0", "latin1"),
+    "an SQLite database",
+    "sqlite3 -json FILE",
+  ],
+  ["Avro", any, Buffer.from("Obj\x01\x04\x14avro.codec", "latin1"), "Avro", "read_avro('FILE')"],
+  ["tar", any, tar, "a tar file", "tar -xOf FILE > new."],
+  ["tar in gzip", any, gzipSync(tar), "a tar file", "gzip -dc FILE > plain && tar -xOf plain > new."],
+  [
+    "bytes that are no text, with a CR",
+    any,
+    Buffer.from("\x01\x02\rab\x00", "latin1"),
+    "binary data",
+    "UTF-8.",
+  ],
+  ["bytes that are no text, with commas", any, "ab,c\n\x00,\x01,\x02\n", "binary data", "UTF-8."],
+  ["text with a zero byte", any, "one\0two\n", "binary data", "UTF-8."],
+  ["numbers of 32 bits", any, Buffer.from("0100000002000000ffffff7f", "hex"), "binary data", "UTF-8."],
   ["HTML", json, "\n<!DOCTYPE html>\n<html>", "a web page (HTML)", "curl -fL -o"],
   ["CSV", json, 'id,"the query",documents\n1,q,"[""one""]"\n', "CSV", "read_csv('FILE')"],
   ["TSV", json, "id\tquery\n1\tq\n", "CSV", "read_csv('FILE')"],

@@ -6,7 +6,7 @@ import { orUndefined } from "../context.js";
 export type Wanted = "JSON lines" | "lines" | "JSON";
 
 export type FormatName =
-  | `utf${"32" | "16" | "16le" | "16be"}`
+  | `utf${"32" | "32le" | "32be" | "16" | "16le" | "16be"}`
   | "latin1"
   | "gzipTwice"
   | "zstd"
@@ -14,16 +14,20 @@ export type FormatName =
   | "bzip2"
   | "xlsx"
   | "zip"
+  | "tar"
   | "parquet"
+  | "avro"
+  | "sqlite"
   | `arrow${"File" | "Stream"}`
   | "carriageReturns"
   | "html"
   | "csv"
-  | `json${"Array" | "Value"}`;
+  | `json${"Array" | "Value"}`
+  | "binary";
 
 interface Format {
   readonly name: string;
-  /** A shell command that converts the input; FILE stands for the input's name. */
+  /** A shell command that converts the input; FILE stands for the input's name. Empty: there is none. */
   readonly convert: string;
 }
 
@@ -35,6 +39,8 @@ const arrow = (open: string): string =>
 /** The name of each format, and how it is converted. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   utf32: { name: "UTF-32 text", convert: iconv("UTF-32") },
+  utf32le: { name: "UTF-32 text", convert: iconv("UTF-32LE") },
+  utf32be: { name: "UTF-32 text", convert: iconv("UTF-32BE") },
   utf16: { name: "UTF-16 text", convert: iconv("UTF-16") },
   utf16le: { name: "UTF-16 text", convert: iconv("UTF-16LE") },
   utf16be: { name: "UTF-16 text", convert: iconv("UTF-16BE") },
@@ -45,7 +51,13 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   bzip2: { name: "bzip2", convert: "bzip2 -dc FILE > new.jsonl" },
   xlsx: { name: "an Excel file (xlsx)", convert: duckdb("read_xlsx('FILE')") },
   zip: { name: "a zip file", convert: "unzip -p FILE > new.jsonl" },
+  tar: { name: "a tar file", convert: "tar -xOf FILE > new.jsonl" },
   parquet: { name: "Parquet", convert: duckdb("read_parquet('FILE')") },
+  avro: { name: "Avro", convert: duckdb("read_avro('FILE')") },
+  sqlite: {
+    name: "an SQLite database",
+    convert: "sqlite3 -json FILE 'SELECT * FROM TABLE' | jq -c '.[]' > new.jsonl",
+  },
   arrowFile: { name: "an Arrow file", convert: arrow("open_file") },
   arrowStream: { name: "an Arrow stream", convert: arrow("open_stream") },
   carriageReturns: { name: "text whose lines end in CR only", convert: "tr '\\r' '\\n' < FILE > new.jsonl" },
@@ -53,6 +65,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   csv: { name: "CSV", convert: duckdb("read_csv('FILE')") },
   jsonArray: { name: "one JSON array", convert: "jq -c '.[]' FILE > new.jsonl" },
   jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > new.jsonl" },
+  binary: { name: "binary data", convert: "" },
 };
 
 // A place in a signature where any byte may stand.
@@ -71,6 +84,8 @@ const magic: readonly (readonly [format: FormatName, bytes: readonly number[]])[
   ["zip", [0x50, 0x4b, 3, 4]],
   ["zip", [0x50, 0x4b, 5, 6]],
   ["parquet", [0x50, 0x41, 0x52, 0x31, 0x15]],
+  ["avro", [0x4f, 0x62, 0x6a, 1]],
+  ["sqlite", [...Buffer.from("SQLite format 3\0")]],
   ["arrowFile", [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31, 0, 0]],
 ];
 
@@ -86,13 +101,49 @@ export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefi
     bytes.every((byte, index) => byte === any || head[index] === byte),
   )?.[0];
   if (found === "zip") return /\[Content_Types\]\.xml|xl\//.test(head.toString("latin1")) ? "xlsx" : "zip";
-  return found ?? wideText(head) ?? textFormat(head.toString("utf8").replace(/^\uFEFF/, ""), wanted);
+  return found ?? zeroFormat(head) ?? textFormat(head.toString("utf8").replace(/^\uFEFF/, ""), wanted);
 }
 
-// UTF-16 without a byte order mark: every second byte of plain letters is zero.
-function wideText([first, second, third, fourth]: Buffer): FormatName | undefined {
+// How many bytes are searched for a zero byte: text has none, and nearly all other data has one early.
+const judgedBytes = 8000;
+const tarAt = 257;
+
+// The format of bytes with a zero byte among the first ones, which are no text in UTF-8.
+function zeroFormat(head: Buffer): FormatName | undefined {
+  const bytes = head.subarray(0, judgedBytes);
+  if (!bytes.includes(0)) return undefined;
+  return bytes.toString("latin1", tarAt, tarAt + 5) === "ustar" ? "tar" : (wideText(bytes) ?? "binary");
+}
+
+// What text does not have: control characters but for tab and line ends, halves of pairs, unassigned characters, and
+// U+FFFD, to which bytes that are no UTF-8 decode.
+const noText = /[^\P{C}\p{Cf}\t\n\v\f\r]|\ufffd/u;
+
+// Fewer bytes may be text in UTF-16 by chance.
+const leastWide = 16;
+
+// UTF-32 or UTF-16 without a byte order mark: bytes that are text in it. Text in UTF-8 with some zero bytes may be text in
+// UTF-16 too, so there every second byte of the first letters has to be zero.
+function wideText(bytes: Buffer): FormatName | undefined {
+  const whole = bytes.subarray(0, bytes.length & ~3);
+  if (isWide(whole, "readUInt32LE")) return "utf32le";
+  if (isWide(whole, "readUInt32BE")) return "utf32be";
+  const [first, second, third, fourth] = bytes;
   if (first && second === 0 && third && fourth === 0) return "utf16le";
-  return first === 0 && second && third === 0 && fourth ? "utf16be" : undefined;
+  if (first === 0 && second && third === 0 && fourth) return "utf16be";
+  const isPlain = !noText.test(bytes.toString("utf8").replace(/\0/g, ""));
+  if (isPlain || bytes.length < leastWide) return undefined;
+  if (!noText.test(whole.toString("utf16le"))) return "utf16le";
+  return noText.test(Buffer.from(whole).swap16().toString("utf16le")) ? undefined : "utf16be";
+}
+
+// Whether all units of four bytes are characters.
+function isWide(bytes: Buffer, read: "readUInt32LE" | "readUInt32BE"): boolean {
+  for (let at = 0; at < bytes.length; at += 4) {
+    const unit = bytes[read](at);
+    if (unit > 0x10ffff || noText.test(String.fromCodePoint(unit))) return false;
+  }
+  return bytes.length > 0;
 }
 
 const cell = String.raw`(?:"[^"\n]{1,64}"|[\p{L}\d_ .#()/-]{1,64})`;
@@ -137,7 +188,9 @@ export function conversionOf(format: FormatName, wanted: Wanted): string {
 export function foreignText(name: string, format: FormatName, wanted: Wanted, isPacked: boolean): string {
   const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;
   const then = format === "html" ? "It was perhaps saved instead of the file. Get the file" : "Convert it";
+  const refusal = `${name} is ${formats[format].name}, not ${what}.`;
   const convert = conversionOf(format, wanted);
+  if (convert === "") return refusal;
   const whole = isPacked ? `gzip -dc FILE > plain && ${convert.replace("FILE", "plain")}` : convert;
-  return `${name} is ${formats[format].name}, not ${what}. ${then}: \`${whole}\`.`;
+  return `${refusal} ${then}: \`${whole}\`.`;
 }

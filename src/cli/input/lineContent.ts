@@ -14,6 +14,8 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** The text of a line, without its line end. */
 export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Reading<string> {
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
+  // A zero byte is valid UTF-8. A line of JSON with one is no JSON.
+  if (wanted === "lines" && bytes.includes(0)) return { problem: "It has a NUL byte, so it is not text." };
   const text = orUndefined(() => decoder.decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };
   const { column, hint } = encodingFault(bytes, wanted);
