@@ -2,9 +2,9 @@
 export { variables } from "./call/settings.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
-export type { Rules } from "./options/rules.js";
 export {
   camelCase,
+  checkSpelling,
   editsBetween,
   lettersOf,
   type RequestRules,

@@ -1,15 +1,18 @@
 // The operations of the contract, as `tunerank request ID` calls them and describes them.
 
-import type { RequestRules, Rules } from "../engine.js";
+import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
+
+/** The rules of a value. */
+export type ValueRules = NonNullable<RequestRules["body"]>;
 
 /** A parameter that is given with `--param NAME=VALUE`. */
 interface OperationParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
-  readonly schema: Rules;
+  readonly schema: ValueRules;
   readonly description: string;
 }
 
@@ -37,7 +40,7 @@ export function parametersOf(id: OperationId): OperationParameter[] {
   const ofPath = idsOf(id).map((name): OperationParameter => {
     return { name, in: "path", required: true, schema: { type: "string" }, description: described(name) };
   });
-  const others = (place: "query" | "header", rules: Rules | undefined) =>
+  const others = (place: "query" | "header", rules: ValueRules | undefined) =>
     Object.entries(rules?.properties ?? {}).map(([name, schema]) => {
       const required = rules?.required?.includes(name) === true;
       return { name, in: place, required, schema, description: described(name) };
@@ -85,7 +88,7 @@ function parameterRow({ name, schema, required, description }: OperationParamete
   return [`--param ${name}=${valueName(items)}`, text.filter(Boolean).join(" ")];
 }
 
-function valueName({ type, enum: values }: Rules): string {
+function valueName({ type, enum: values }: ValueRules): string {
   if (values) return values.join("|");
   return { boolean: "true|false", string: "TEXT" }[type ?? ""] ?? "N";
 }

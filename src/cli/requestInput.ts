@@ -1,11 +1,11 @@
 // Builds what `tunerank request ID` sends, from its options and the contract's rules for the operation.
 
-import { type OperationArguments, type Rules, suggestion } from "../engine.js";
+import { type OperationArguments, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { ServiceRequest } from "../index.js";
 import { UsageError } from "./context.js";
 import { isObject } from "./input/lineContent.js";
-import { parametersOf, requestRules } from "./operations.js";
+import { parametersOf, requestRules, type ValueRules } from "./operations.js";
 import { named } from "./terminal.js";
 
 export interface InputOptions {
@@ -43,7 +43,7 @@ export async function inputOf(
 }
 
 // The client's own check would say what such a field must be, and not that it is missing.
-function refuseMissingFields(body: unknown, { required = [], properties = {} }: Rules): void {
+function refuseMissingFields(body: unknown, { required = [], properties = {} }: ValueRules): void {
   if (!isObject(body)) return;
   const missing = required.filter((name) => !Object.hasOwn(body, name));
   if (missing.length === 0) return;
@@ -97,7 +97,7 @@ function checkNames(operation: OperationId, names: readonly string[], known: rea
 }
 
 // A value that does not fit its type stays text, which the client's own check then rejects.
-function readValue(text: string, { type }: Rules): unknown {
+function readValue(text: string, { type }: ValueRules): unknown {
   if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
   const isNumber = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text);
   return isNumber && (type === "integer" || type === "number") ? Number(text) : text;

@@ -150,6 +150,15 @@ describe("a run whose first rows are all invalid in the same way", () => {
     expect(server.connections).toBe(0);
   });
 
+  test("stops where each has another spelling of a field", async () => {
+    await writeFile(input, textOf(Array.from({ length: 25 }, () => ({ topN: 1 }))));
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, server.connections]).toEqual([2, 0]);
+    expect(stderr.split("\n")[0]).toBe(
+      "tunerank: The first 20 requests are all invalid: body has topN: did you mean top_n? Line 1 has id, query, documents, topN. Nothing was sent.",
+    );
+  });
+
   test("goes on where one of them is valid, or where they are fewer", async () => {
     await writeFile(input, questions(10) + textOf([{ id: "x" }]) + questions(20, 10));
     expect((await bulk("--errors", errors)).exitCode).toBe(5);

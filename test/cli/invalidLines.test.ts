@@ -153,6 +153,16 @@ describe("one policy for a line that cannot be used", () => {
     expect(await run()).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
+  test("--strict sends nothing of a file with another spelling of a field", async () => {
+    await writeFile(input, rowOf(1) + rowOf(2).replace("}", ', "topN": 3}'));
+    const { exitCode, stdout, stderr } = await bulk("--strict");
+    expect([exitCode, stdout, server.connections]).toEqual([2, "", 0]);
+    expect(toldIn(stderr).slice(0, 2)).toEqual([
+      "Line 2 is invalid. body has topN: did you mean top_n?",
+      "tunerank: 1 line is invalid, so nothing was sent (--strict).",
+    ]);
+  });
+
   test("--strict reads the whole input first, which a pipe to --bulk does not allow", async () => {
     const args = ["rerank", "--bulk", "-", "--output", output, "--strict"];
     const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, input: good });

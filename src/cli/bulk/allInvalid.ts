@@ -1,6 +1,6 @@
 // If all requests of a bulk run are invalid in the same way, an option is probably wrong. The run says so, and stops after
 // the first 20, before anything is sent.
-import { validate } from "../../engine.js";
+import { checkSpelling, validate } from "../../engine.js";
 import { requests } from "../../generated/contract.js";
 import { isStatusError, type RerankRequest } from "../../index.js";
 import { UsageError } from "../context.js";
@@ -48,8 +48,10 @@ export async function* startingWell(
 
 /** Why the client would reject a request; undefined if it is valid. */
 export function faultOf({ body }: BulkRequest): string | undefined {
+  const rules = requests.rerankDocuments.body;
   try {
-    validate(body, requests.rerankDocuments.body, "body");
+    validate(body, rules, "body");
+    checkSpelling(body, rules.properties, "body");
     return undefined;
   } catch (error) {
     if (!isStatusError(error)) throw error;
