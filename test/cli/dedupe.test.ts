@@ -50,6 +50,15 @@ test("without it they are sent, and counted in the summary", async () => {
   expect(JSON.parse((await bulk("--json")).stdout)).toMatchObject({ before: 4, same: 0 });
 });
 
+test("with it none is said to ask the same: on one line, and on new lines of a run that goes on", async () => {
+  for (const ids of [["a"], ["a", "b"]]) {
+    await writeFile(input, ids.map((id) => rowOf(id, id)).join(""));
+    const { stdout } = await bulk("--dedupe", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ ranked: 1, same: 0, copied: 0 });
+  }
+  expect(queries()).toEqual(["a", "b"]);
+});
+
 test("each row has the ids of its own documents", async () => {
   const documents = (first: string) => [
     { text: "one", id: first },

@@ -32,11 +32,15 @@ export class EqualRequests {
     this.#rows[this.#numberOf(request)] = offset;
   }
 
-  /** Records that a request is sent. */
+  /** Records that a request is sent, whatever others ask. */
   send(request: BulkRequest): void {
     const before = this.#rows.length;
     const number = this.#numberOf(request);
     if (number < before) this.#repeats.add(request);
+    this.#begin(request, number);
+  }
+
+  #begin(request: BulkRequest, number: number): void {
     this.#rows[number] = inFlight;
     this.#sent.set(request, number);
   }
@@ -59,14 +63,17 @@ export class EqualRequests {
   }
 
   /**
-   * What to do with a request, if only one of all equal requests is sent: `"send"` it; or nothing, since it `"waits"`
+   * What to do with a request, if only one of all equal requests is sent: `"send"` it, which is recorded; or nothing, since it `"waits"`
    * for an equal request in flight; or copy the row of an equal request, whose offset is returned.
    */
   place(request: BulkRequest): "send" | "waits" | number {
     const number = this.#numberOf(request);
     const row = this.#rows[number] as number;
     if (row >= 0) return row;
-    if (row === noResult) return "send";
+    if (row === noResult) {
+      this.#begin(request, number);
+      return "send";
+    }
     const { id, fingerprint, documentIds, line } = request;
     const waiting = this.#waiting.get(number) ?? [];
     waiting.push({ id, fingerprint, documentIds, line });
