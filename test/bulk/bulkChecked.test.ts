@@ -148,3 +148,10 @@ describe("checkRanking", () => {
       });
   });
 });
+
+test("null is not given: data tools write it for what is missing", async () => {
+  server.reply(() => ({ json: ranking(entries(0, 1, 2)) }));
+  const body = { top_n: null, model: null, task: null } as unknown as Partial<RerankRequest>;
+  expect((await rank(connect(server.url), body)).response?.data).toHaveLength(3);
+  expect(JSON.parse(`${server.requests.at(-1)?.body}`)).not.toHaveProperty("top_n");
+});
