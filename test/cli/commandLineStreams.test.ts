@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -38,14 +39,32 @@ describe("the input", () => {
     expect(server.connections).toBe(0);
   });
 
-  test.skipIf(process.platform === "win32")("a device without end is left at 64 MiB too", async () => {
-    const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "/dev/zero"], {
-      baseUrl: server.url,
-    });
-    expect(exitCode).toBe(2);
-    expect(stderr.split("\n")[0]).toBe(tooLarge);
+  test.skipIf(process.platform === "win32")("a named pipe without end is left at 64 MiB too", async () => {
+    const { folder, remove } = await temporaryFolder();
+    const pipe = path.join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const writer = spawn("sh", ["-c", 'exec yes > "$0"', pipe], { stdio: "ignore" });
+    const written = once(writer, "close");
+    const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", pipe], { baseUrl: server.url });
+    expect([exitCode, stderr.split("\n")[0]]).toEqual([2, tooLarge]);
     expect(server.connections).toBe(0);
+    await written;
+    await remove();
   });
+
+  test.skipIf(process.platform === "win32")(
+    "a device without end is refused at its first bytes",
+    async () => {
+      const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "/dev/zero"], {
+        baseUrl: server.url,
+      });
+      expect([exitCode, stderr.split("\n")[0]]).toEqual([
+        2,
+        'tunerank: FILE "/dev/zero" is binary data, not text in UTF-8.',
+      ]);
+      expect(server.connections).toBe(0);
+    },
+  );
 });
 
 describe("who reads the output", () => {
