@@ -189,7 +189,7 @@ test.each([
   [157_286_400, "the file has 157,286,400 bytes: the service may refuse more than 150,000,000"],
   [157_286_401, "the file has 157,286,401 bytes: an upload takes at most 157,286,400"],
 ])("check of a file of %i bytes warns of %s", async (bytes, said) => {
-  const file = await written('{"a":1}\n');
+  const file = await written('{"a":1}\n'.repeat(2000));
   // The rest is one long line, which no check reads and no disk holds.
   await truncate(file, bytes);
   const { exitCode, stdout } = await tunerank(["check", file, "--json"]);

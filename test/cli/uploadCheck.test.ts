@@ -114,7 +114,7 @@ test("with --json a warning is JSON on stderr, as `check --json` names it", asyn
 });
 
 test.each(["train.jsonl", "train.bin"])("a size that the service may refuse is told of %s", async (name) => {
-  await writeFile(at(name), good);
+  await writeFile(at(name), good.repeat(2000));
   await truncate(at(name), 150_000_001);
   const { exitCode, stderr } = await upload(at(name), "--dry-run");
   expect(exitCode).toBe(0);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs";
 import { checkFileName } from "../../engine.js";
-import { stateOf } from "../check/beforeUpload.js";
+import { fileVersion } from "../check/beforeUpload.js";
 import type { CheckpointFile } from "../checkpoints/checkpointFile.js";
 import type { Row } from "../checkpoints/readRows.js";
 import { cannotRead, namingFile, UsageError } from "../context.js";
@@ -59,7 +59,7 @@ export async function planUploads(
     if (found.has(whole)) throw new UsageError(`${shown} is named twice. Nothing was sent.`);
     found.add(whole);
     const id = JSON.stringify([dataset, whole]);
-    const state = stateOf(file);
+    const state = fileVersion(file);
     const fingerprint = fingerprintOf([id, await hashOf(file, signal)]);
     const before = rows.get(id);
     if (uploadStateOf(before) === "stored" && before?.fingerprint !== fingerprint)

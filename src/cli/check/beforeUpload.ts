@@ -27,7 +27,7 @@ export async function whyInvalid(
   const found = orUndefined(() => statSync(file));
   // A pipe can be read only once, and the upload rejects too large a file unread.
   if (!found?.isFile() || found.size > largestFile()) return undefined;
-  const state = stateOf(file);
+  const state = fileVersion(file);
   const tell = (warning: FileReport["warnings"][number]): void => {
     if (!terminal.quiet) terminal.tell({ warning: { file, ...warning } }, textOf(file, warning));
   };
@@ -38,7 +38,7 @@ export async function whyInvalid(
   const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
-  if (stateOf(file) !== state) return "it changed while it was checked.";
+  if (fileVersion(file) !== state) return "it changed while it was checked.";
   const reason = reasonOf(report);
   if (reason === undefined) report.warnings.forEach(tell);
   return reason;
@@ -59,14 +59,14 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
 }
 
 /** What a file is before it is read: `changedSince` compares it. Undefined for a file that is not there. */
-export function stateOf(file: string): string | undefined {
+export function fileVersion(file: string): string | undefined {
   const found = orUndefined(() => statSync(file, { bigint: true }));
   return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
 /** The error of a file that is another than the one that was checked. The upload itself reports a file that is gone. */
 export function changedSince(file: string, before: string | undefined): StatusError | undefined {
-  const now = stateOf(file);
+  const now = fileVersion(file);
   if (now === undefined || now === before) return undefined;
   return new StatusError("The file changed after the command began, and was not sent.", {
     code: "FAILED_PRECONDITION",
