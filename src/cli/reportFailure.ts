@@ -125,6 +125,7 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ["pass a Uint8Array or a Blob", "name another --content-type"],
   ["Send the rest after that time, or allow", "Run the same command again after that time, or allow"],
   ["rerank.items with batchSize", "--batch-size"],
+  ["Rank objects with rerank.items", "Rank objects with `tunerank rerank --bulk` and --text-field"],
   ["in the service's console or API", "in the service's console or API (`tunerank request GET PATH`)"],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
@@ -179,14 +180,21 @@ const quotedOrWord = new RegExp(
   "g",
 );
 
+// What is left out for a command that lacks the option: `request` sends what it is given, in one request, and a bulk run
+// retries until --timeout.
+const unfitFor = {
+  request: " (--batch-size)",
+  "rerank --bulk": " (maxRetries, or fewer for this failure)",
+} as const;
+
 /**
  * Rewrites a message or hint of the client with the option names of the command line.
  * @param command The command that was run
  */
 export function inFlags(text: string, command?: string): string {
   const replaced = adviceForms.reduce((all, [ofClient, ofCommand]) => all.replace(ofClient, ofCommand), text);
-  // `request` sends what it is given, in one request.
-  const fit = command === "request" ? replaced.replace(" (--batch-size)", "") : replaced;
+  const unfit = Object.entries(unfitFor).find(([name]) => name === command)?.[1];
+  const fit = unfit === undefined ? replaced : replaced.replace(unfit, "");
   const own: Readonly<Record<string, string>> = {
     ...optionNames,
     ...(command === "request" ? parameters : commandArguments),

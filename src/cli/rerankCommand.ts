@@ -1,4 +1,4 @@
-import { isStatusError, type RankedItem, type RerankItemsError } from "../index.js";
+import { isStatusError, type RankedItem, type RerankItemsError, StatusError } from "../index.js";
 import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
@@ -94,12 +94,18 @@ function oneQuery(options: RerankCommandOptions): { query: string; concurrency: 
   return { query, concurrency };
 }
 
-// Names a line of the file instead of the client's index: the client counts documents from 0, a file's lines count from
+// Names lines of the file instead of the client's indices: the client counts documents from 0, a file's lines count from
 // 1, empty ones included.
 function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
-  if (!isStatusError(error) || error.item === undefined) return error;
-  const { item, text } = error;
-  return new UsageError(inFlags(text.replace(`items[${item}]`, `Line ${lines[item]?.line}`)));
+  if (!isStatusError(error)) return error;
+  const text = error.text.replace(/\bitems\[(\d+)\]/g, (found, index, at) => {
+    const line = lines[index]?.line;
+    return line === undefined ? found : `${at === 0 ? "Line" : "line"} ${line}`;
+  });
+  if (error.item !== undefined) return new UsageError(inFlags(text));
+  if (text === error.text) return error;
+  const { partial } = error as Partial<RerankItemsError<DocumentLine>>;
+  return Object.assign(new StatusError(text, { ...error, cause: error.cause }), partial && { partial });
 }
 
 // Says how much of a call in batches was ranked, and so paid for, before it ended.

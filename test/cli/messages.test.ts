@@ -1,5 +1,5 @@
 // What a command says: it names what the user typed, fits the command, and says what is wrong and what to do.
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
@@ -268,4 +268,43 @@ test("a short bulk file whose requests are all invalid in the same way is told w
   expect(await bulk('{"id":1,"query":"q","documents":[]}\n')).toContain(
     "The only request is invalid: documents must be a list of at least 1 string. Line 1 has id, query, documents. Nothing was sent.\n",
   );
+});
+
+describe("options and lines have the command's names", () => {
+  const bulk = async (line: object, ...more: readonly string[]): Promise<[stderr: string, row: string]> => {
+    const file = await written(
+      "in.jsonl",
+      `${JSON.stringify(line)}\n{"id":2,"query":"q","documents":["b"]}\n`,
+    );
+    const errors = at("errors.jsonl");
+    const args = ["rerank", "--bulk", file, "--output", at("named.jsonl"), ...more];
+    const { stderr } = await run(args);
+    await run([...args, "--errors", errors]);
+    return [stderr, (await readFile(errors, "utf8")).split("\n")[0] ?? ""];
+  };
+
+  test("in rows, and in what a bulk run says of them", async () => {
+    server.reply({ status: 503 });
+    const told = await bulk({ id: 1, query: "q", documents: ["a"] }, "--timeout", "0.3");
+    for (const text of told) expect(text).not.toMatch(/timeoutMs|axRetries|max-retries/);
+    const objects = await bulk({ id: 1, query: "q", documents: [{ text: "a" }] }, "--timeout", "0.3");
+    for (const text of objects) expect(text).toContain("--text-field.");
+  });
+
+  test("of a paid request no option is named that a bulk run refuses", async () => {
+    server.reply({ json: {} });
+    const file = await written("in.jsonl", '{"id":1,"query":"q","documents":["a"]}\n');
+    const { stderr } = await run(["rerank", "--bulk", file, "--output", at("paid.jsonl")]);
+    expect(stderr).toContain("All retries are used up.");
+  });
+
+  test("in a ranking that cannot be joined with the file", async () => {
+    server.reply({
+      json: { object: "list", model: "m", data: [{ index: 1, relevance_score: 0.5 }], usage: {} },
+    });
+    const file = await written("gap.txt", "\none\n\ntwo\n");
+    const { exitCode, stderr } = await run(["rerank", "--query", "q", file]);
+    expect(exitCode).toBe(10);
+    expect(stderr).toContain("index 0 is missing (line 2).");
+  });
 });

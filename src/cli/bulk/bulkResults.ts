@@ -195,6 +195,9 @@ export interface OutputFiles {
   readonly errors: RowSink | undefined;
 }
 
+// The command that messages are for.
+const bulk = "rerank --bulk";
+
 /** Writes the row of a result, and counts it. @returns The error, unless the request succeeded or is itself invalid */
 export function addResult(
   { id: request, response, rejected, error }: RerankAllResult<RequestRow>,
@@ -203,7 +206,7 @@ export function addResult(
 ): StatusError | undefined {
   if (error !== undefined) return addError(request, error, files, report);
   try {
-    const left = rejected?.map(({ index, error }) => ({ index, error: errorFields(error) }));
+    const left = rejected?.map(({ index, error }) => ({ index, error: errorFields(error, bulk) }));
     addRanking(request, { response, rejected: left }, files, report);
     return undefined;
   } catch (cause) {
@@ -244,13 +247,13 @@ function addError(
   // The client rejected this request before sending it. An option may be at fault, and checking it again costs nothing.
   const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
   const final = isPaid || (isWrong && !isUnsent);
-  const row = { id, fingerprint, error: errorFields(error), final, ...(files.errors && { line }) };
+  const row = { id, fingerprint, error: errorFields(error, bulk), final, ...(files.errors && { line }) };
   // Without `--errors`, only the errors of requests that do not run again are written, to the output.
   if (files.errors) files.errors.add(row);
   else if (final) files.output.add(row);
   report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
   if (files.errors === undefined)
-    report.wrong({ line, id, error: row.error }, `Line ${line}: ${messageOf(error, "rerank")}`);
+    report.wrong({ line, id, error: row.error }, `Line ${line}: ${messageOf(error, bulk)}`);
   return isWrong ? undefined : error;
 }
 
@@ -280,8 +283,15 @@ function saysWrong({ code, codeSource }: StatusError): boolean {
   return code === "NOT_FOUND" && codeSource === "body";
 }
 
-/** The fields of an error that its row in a file keeps. */
-export function errorFields(error: StatusError): Record<string, unknown> {
-  const { code, message, executed, httpStatus, requestId, attempts } = error;
-  return { code, message, executed, httpStatus, requestId, attempts: attempts.length };
+/** The fields of an error that its row in a file keeps. @param command The command that was run */
+export function errorFields(error: StatusError, command: string): Record<string, unknown> {
+  const { code, executed, httpStatus, requestId, attempts } = error;
+  return {
+    code,
+    message: messageOf(error, command),
+    executed,
+    httpStatus,
+    requestId,
+    attempts: attempts.length,
+  };
 }

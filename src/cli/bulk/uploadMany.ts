@@ -13,7 +13,6 @@ import { FileChanged } from "../checkpoints/rescueFile.js";
 import type { RowSink } from "../checkpoints/rowWriter.js";
 import { type Context, type DryRun, orUndefined, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
-import { messageOf } from "../reportFailure.js";
 import {
   counted,
   createProgress,
@@ -211,7 +210,7 @@ function outcomeOf(
     return {
       file,
       outcome: "failed",
-      error: { ...errorFields(result), message: messageOf(result, "upload") },
+      error: errorFields(result, "upload"),
     };
   if (result) return { file, outcome: "uploaded", result };
   if (isWanted) return { file, outcome: "not sent" };
@@ -247,7 +246,7 @@ async function uploadOne(
   } catch (error) {
     if (!isStatusError(error)) throw error;
     if (error.executed !== "no") sent.set(id, file);
-    rows?.add({ id, fingerprint, error: errorFields(error) });
+    rows?.add({ id, fingerprint, error: errorFields(error, "upload") });
     return error;
   }
 }
