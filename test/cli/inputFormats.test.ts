@@ -65,6 +65,19 @@ test("a line with a zero byte is refused, however far down", async () => {
 });
 
 test.each([
+  ["before its first line", 12, 2, " Nothing was sent."],
+  ["after lines of it were read", -9, 1, ""],
+])("gzip in a pipe to --bulk that is cut short %s names the input", async (_, end, code, more) => {
+  const args = ["rerank", "--bulk", "-", "--output", path.join(folder, "out.jsonl")];
+  const packed = gzipSync(textOfRows).subarray(0, end);
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, input: packed });
+  expect([exitCode, stderr]).toEqual([
+    code,
+    expect.stringContaining(`tunerank: --bulk cannot be read: the gzip data is cut short.${more}\n`),
+  ]);
+});
+
+test.each([
   ["a folder", ".", undefined, '--bulk "." cannot be read: it is a folder. Nothing was sent.'],
   ["an empty pipe", "-", "", "--bulk is empty: nothing was sent. If it may be empty, add --allow-empty."],
   [

@@ -306,11 +306,29 @@ async function* linesToDo(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
   const { file, input } = settings;
-  if (found === undefined) return yield* rowsOf(openInput(file, signal), input);
+  if (found === undefined) return yield* pipedLines(file, input, signal);
   const { content } = found;
   for await (const lines of rowsOf(content.again(signal), input)) {
     const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
     // Another program is still writing the last line: leave it, and all lines after it, for the next start.
     yield isWhole ? lines : lines.slice(0, -1);
+  }
+}
+
+// The lines of a pipe. Once the first of them are read, requests may have been sent.
+async function* pipedLines(
+  file: string,
+  input: BulkSettings["input"],
+  signal: AbortSignal,
+): AsyncGenerator<readonly Line[]> {
+  let isBegun = false;
+  try {
+    for await (const lines of rowsOf(openInput(file, signal), input)) {
+      isBegun = true;
+      yield lines;
+    }
+  } catch (error) {
+    const named = cannotRead(input.name, error, isBegun ? "" : " Nothing was sent.");
+    throw isBegun && named !== error ? new Error((named as Error).message, { cause: error }) : named;
   }
 }
