@@ -7,7 +7,7 @@ import { faultText } from "./input/lineContent.js";
 import { readBody } from "./input/readInput.js";
 import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
-import { jsonLine, jsonLines, oneLine, type Terminal } from "./terminal.js";
+import { jsonLine, jsonLines, named, oneLine, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface RequestCommandOptions extends InputOptions {
@@ -89,8 +89,19 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
 
 async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
   const response = await call.withResponse();
+  refuseInfinite(response.data);
   if (terminal.json) terminal.print(jsonLine(asJson(response)));
   else print(response, terminal);
+}
+
+// A number such as 1e400 was read as Infinity, which would be printed as null.
+function refuseInfinite(data: unknown): void {
+  if (data instanceof Uint8Array) return;
+  JSON.stringify(data, (name, value) => {
+    if (typeof value !== "number" || Number.isFinite(value)) return value;
+    const where = name === "" ? "" : ` in ${named(name)}`;
+    throw new Error(`The request has run, but its response has a number too large to be printed${where}.`);
+  });
 }
 
 // JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.

@@ -308,3 +308,10 @@ describe("options and lines have the command's names", () => {
     expect(stderr).toContain("index 0 is missing (line 2).");
   });
 });
+
+test.each([[], ["--json"]])("a number that JSON cannot hold is not printed as null %s", async (...more) => {
+  server.reply({ headers: { "content-type": "application/json" }, text: '{"score": [-1e400]}' });
+  const { exitCode, stdout, stderr } = await run(["request", "GET", "/v1/scores", ...more]);
+  expect([exitCode, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain("The request has run, but its response has a number too large to be printed");
+});
