@@ -7,7 +7,7 @@ import { faultText } from "./input/lineContent.js";
 import { readBody } from "./input/readInput.js";
 import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
 import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
-import { jsonLine, jsonLines, named, oneLine, type Terminal } from "./terminal.js";
+import { jsonLine, jsonLines, named, oneLine, type Terminal, Unwritable, writtenBy } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface RequestCommandOptions extends InputOptions {
@@ -97,11 +97,11 @@ async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<voi
 // A number such as 1e400 was read as Infinity, which would be printed as null.
 function refuseInfinite(data: unknown): void {
   if (data instanceof Uint8Array) return;
-  JSON.stringify(data, (name, value) => {
+  const finite = (name: string, value: unknown): unknown => {
     if (typeof value !== "number" || Number.isFinite(value)) return value;
-    const where = name === "" ? "" : ` in ${named(name)}`;
-    throw new Error(`The request has run, but its response has a number too large to be printed${where}.`);
-  });
+    throw new Unwritable(undefined, `it has a number too large for JSON${name && ` in ${named(name)}`}`);
+  };
+  writtenBy(() => JSON.stringify(data, finite));
 }
 
 // JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.

@@ -173,8 +173,8 @@ export function oneLine(text: string): string {
 
 /** The error if a response cannot be written as JSON. The operation has run. */
 export class Unwritable extends Error {
-  constructor(cause: RangeError) {
-    super("The response cannot be written as JSON: it is nested too deeply, or too long.", { cause });
+  constructor(cause?: RangeError, why = "it is nested too deeply, or too long") {
+    super(`The response cannot be written as JSON: ${why}.`, { cause });
   }
 }
 

@@ -30,7 +30,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/adapters/temporalChunk.ts",
   ],
   "its command": [
-    "src/cli/bulk/bulkResults.ts",
     "src/cli/bulk/allInvalid.ts",
     "src/cli/bulk/bulkRequest.ts",
     "src/cli/bulk/runBulk.ts",
