@@ -14,18 +14,20 @@ import { isRetrySafe } from "../policy/retry.js";
  * of retries, the deadline, the retry budget). True if the failure is transient and one of these holds: the operation
  * did not run (`executed` is `"no"`); the operation is idempotent (a rerank, a scale); or the service's error code is
  * UNAVAILABLE, which means "retry with backoff". Before the retry, wait at least the error's `retryAfterMs`, and create
- * a new stream if the job uploads one. False if the operation ran and the client has already retried it: each run is
- * paid for.
+ * a new stream if the job uploads one. False if the operation ran and was retried already, by the client or as a job:
+ * each run is paid for.
  *
  * @param error The caught value. The result is false for anything but a StatusError.
+ * @param attempt The number of the job's attempt that failed, from 1: in BullMQ `job.attemptsMade + 1`.
+ * @default attempt 1, the first: without the number, a queue goes on running what was paid for each time
  * @example
- * catch (error) { throw mayRetry(error) ? error : new UnrecoverableError(error.message); }
+ * catch (error) { throw mayRetry(error, job.attemptsMade + 1) ? error : new UnrecoverableError(error.message); }
  */
-export function mayRetry(error: unknown): boolean {
+export function mayRetry(error: unknown, attempt = 1): boolean {
   // The service would reject the same key again.
   if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
-  // The operation ran and was paid for, and the client has already made the retries that the decision table allows.
-  if (error.executed === "yes" && error.attempts.length > 1) return false;
+  // The operation ran and was paid for, and the retries that the decision table allows may have been made.
+  if (error.executed === "yes" && (error.attempts.length > 1 || attempt > 1)) return false;
   return verdicts[error.notRetried ?? reasonOf(error)](error);
 }
 

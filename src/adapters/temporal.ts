@@ -134,6 +134,6 @@ async function runCall<T>(
     // Temporal expects a CancelledFailure from an activity that it cancelled, and decides itself what follows.
     if (context.cancellationSignal.aborted && error.code === "CANCELLED")
       throw new CancelledFailure(error.message, [activityFailure(error)]);
-    throw ApplicationFailure.create(failureOptions(error));
+    throw ApplicationFailure.create(failureOptions(error, context.info.attempt));
   }
 }

@@ -29,10 +29,11 @@ export interface FailureOptions {
 
 /**
  * A failed call in Temporal's terms: the type is the error's code, and Temporal retries only what `mayRetry` allows.
+ * @param attempt The number of the activity's attempt, from 1
  */
-export function failureOptions(error: StatusError): FailureOptions {
+export function failureOptions(error: StatusError, attempt: number): FailureOptions {
   const { message, code, retryAfterMs } = error;
-  const nonRetryable = !mayRetry(error);
+  const nonRetryable = !mayRetry(error, attempt);
   const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
   const failure = { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
   const { cause } = error;

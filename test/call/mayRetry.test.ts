@@ -5,6 +5,7 @@ import { connect as connectSocket } from "node:net";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { mayRetry } from "../../src/adapters/queues.js";
+import { failureOptions } from "../../src/adapters/temporalFailure.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import { operations as rows } from "../../src/generated/contract.js";
 import {
@@ -124,6 +125,23 @@ describe("who may repeat", () => {
     service.answer("rerank", {} as never);
     const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
     expect([error.executed, error.attempts.length, mayRetry(error)]).toEqual(["yes", 2, false]);
+  });
+
+  test("what ran is run again by the first attempt of a job alone, whoever retries", async () => {
+    const service = createTestService();
+    const client = createClient({
+      baseUrl: "https://api.example.com",
+      apiKey: canaryKey,
+      maxRetries: 0,
+      fetch: service.fetch,
+    });
+    service.answer("rerank", {} as never);
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect([1, 2, 3].map((attempt) => mayRetry(error, attempt))).toEqual([true, false, false]);
+    expect([1, 2].map((attempt) => failureOptions(error, attempt).nonRetryable)).toEqual([false, true]);
+    service.fail("rerank", { code: "UNAVAILABLE" });
+    const unavailable = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect([1, 2, 100].map((attempt) => mayRetry(unavailable, attempt))).toEqual([true, true, true]);
   });
 
   describe("an error of one's own", () => {
