@@ -121,3 +121,21 @@ test("thousands of the same from a pipe are sent once, and invalid ones are not 
   expect([exitCode, server.requests.length]).toEqual([5, 1]);
   expect([(await rowsOf(output)).length, (await rowsOf(errors)).length]).toEqual([3000, 10]);
 });
+
+test.each([
+  ["was paid for and is useless", { json: { data: [{ index: 9, relevance_score: 1 }] } }],
+  [
+    "says what is wrong with it",
+    { status: 400, json: { error: { code: "INVALID_ARGUMENT", message: "No." } } },
+  ],
+])("a request whose response %s is not sent again for a later line", async (_what, reply) => {
+  server.reply((request) => (queryOf(request) === "a" ? reply : rankingOf(request)));
+  const asked = Array.from({ length: 20 }, (_, line) => (line % 2 ? `${line}` : "a"));
+  await writeFile(input, asked.map((query, id) => rowOf(id, query)).join(""));
+  await bulk("--dedupe", "--concurrency", "1");
+  expect(queries().filter((query) => query === "a")).toHaveLength(1);
+  expect(server.requests).toHaveLength(11);
+  const rows = await rowsOf(output);
+  expect(rows.filter(({ response }) => response).length).toBe(10);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(20);
+});

@@ -236,6 +236,13 @@ export function addCopy(request: RequestRow, row: Row, files: OutputFiles, repor
   report.counts.copied += 1;
 }
 
+/** Whether a request is not sent again after this error: it was paid for, or the service rejected what is in it. */
+export function isFinal(error: StatusError): boolean {
+  // The client rejected this request before sending it. An option may be at fault, and checking it again costs nothing.
+  const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
+  return error.executed === "yes" || (saysWrong(error) && !isUnsent);
+}
+
 function addError(
   { id, fingerprint, line }: RequestRow,
   error: StatusError,
@@ -244,9 +251,7 @@ function addError(
 ): StatusError | undefined {
   const isPaid = error.executed === "yes";
   const isWrong = saysWrong(error) && !isPaid;
-  // The client rejected this request before sending it. An option may be at fault, and checking it again costs nothing.
-  const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
-  const final = isPaid || (isWrong && !isUnsent);
+  const final = isFinal(error);
   const row = { id, fingerprint, error: errorFields(error, bulk), final, ...(files.errors && { line }) };
   // Without `--errors`, only the errors of requests that do not run again are written, to the output.
   if (files.errors) files.errors.add(row);

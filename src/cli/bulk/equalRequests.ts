@@ -1,5 +1,6 @@
 // Finds requests that ask the same under different ids. With `--dedupe` only the first of them is sent.
 import { hash } from "node:crypto";
+import type { StatusError } from "../../index.js";
 import { IdTable } from "../checkpoints/ids.js";
 import type { BulkRequest } from "./bulkRequest.js";
 
@@ -24,6 +25,8 @@ export class EqualRequests {
   readonly #sent: Map<RequestRow, number> = new Map();
   readonly #repeats: Set<RequestRow> = new Set();
   readonly #waiting: Map<number, RequestRow[]> = new Map();
+  // The errors that equal requests share, by number: sent again, they would be paid for, or rejected, again.
+  readonly #errors: Map<number, StatusError> = new Map();
   #held = 0;
   #onSettled: (() => void) | undefined;
 
@@ -64,10 +67,12 @@ export class EqualRequests {
 
   /**
    * What to do with a request, if only one of all equal requests is sent: `"send"` it, which is recorded; or nothing, since it `"waits"`
-   * for an equal request in flight; or copy the row of an equal request, whose offset is returned.
+   * for an equal request in flight; or copy the row of an equal request, whose offset is returned, or its error.
    */
-  place(request: BulkRequest): "send" | "waits" | number {
+  place(request: BulkRequest): "send" | "waits" | number | StatusError {
     const number = this.#numberOf(request);
+    const error = this.#errors.get(number);
+    if (error !== undefined) return error;
     const row = this.#rows[number] as number;
     if (row >= 0) return row;
     if (row === noResult) {
@@ -84,17 +89,18 @@ export class EqualRequests {
 
   /**
    * Records the result of a request. Ignores an invalid request, which was not sent.
-   * @param offset Where the request's row begins; undefined if it has no ranking
+   * @param shared Where the request's row begins; without a ranking the error that equal requests share, or undefined
    * @returns The equal requests that waited for the result
    */
-  settled(request: RequestRow, offset: number | undefined): readonly RequestRow[] {
+  settled(request: RequestRow, shared: number | StatusError | undefined): readonly RequestRow[] {
     const number = this.#sent.get(request);
     if (number === undefined) return [];
     const waiting = this.#waiting.get(number) ?? [];
     this.#sent.delete(request);
     this.#repeats.delete(request);
     this.#waiting.delete(number);
-    this.#rows[number] = offset ?? noResult;
+    this.#rows[number] = typeof shared === "number" ? shared : noResult;
+    if (typeof shared === "object") this.#errors.set(number, shared);
     this.#held -= waiting.length;
     this.#onSettled?.();
     return waiting;

@@ -18,6 +18,7 @@ import {
   addCopy,
   addDuplicate,
   addResult,
+  isFinal,
   type OutputFiles,
   printSummary,
   Report,
@@ -263,7 +264,7 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
     // In a dry run no row was written.
     const row = files.output === droppedRows ? unknownRow : checkpoint.rowAt(place);
     addCopy(request, row, files, report);
-  }
+  } else if (typeof place === "object") addResult({ id: request, error: place }, files, report);
   return place === "send";
 }
 
@@ -276,7 +277,9 @@ function addAll(
   const error = addResult(result, files, report);
   const isRanked = result.error === undefined && error === undefined;
   if (isRanked && equals.isRepeat(result.id)) report.counts.same += 1;
-  for (const id of equals.settled(result.id, isRanked ? end : undefined)) {
+  const failed = result.error ?? error;
+  const shared = failed !== undefined && isFinal(failed) ? failed : undefined;
+  for (const id of equals.settled(result.id, isRanked ? end : shared)) {
     addResult({ ...result, id }, files, report);
     if (isRanked) report.counts.copied += 1;
   }
