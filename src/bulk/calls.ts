@@ -31,10 +31,7 @@ export interface RunParts {
 export class RunLane extends Lane {
   /** How long the last response asks the run to pause, in milliseconds; 0 when it asks for no pause. */
   pauseMs = 0;
-  /**
-   * Whether this machine could not open a socket for the first attempt: the call is over, and the run makes a new one
-   * later.
-   */
+  /** Whether this machine could open no socket for the first attempt: the run makes a new call later. */
   isTooMany = false;
   /** How long the last response may have waited for the event loop, in milliseconds. */
   busyMs = 0;
@@ -160,9 +157,7 @@ export class Calls<Id> {
     for (const { call } of pending) call?.abort();
   }
 
-  /**
-   * Reports a successful attempt to `onAttempt`, after the limiter has set the concurrency limit that follows from it.
-   */
+  /** Reports a success to `onAttempt`, after the limiter has set the concurrency limit that follows from it. */
   responded({ event, id }: PendingRequest<Id>): void {
     if (event) this.#report(event, id, {});
   }

@@ -36,8 +36,7 @@ export interface PendingRequest<Id> {
   readonly whole: RequestInBatches<Id> | undefined;
 }
 
-// The field `id` of a request is not sent; all others are the body. Null counts as not given: data tools write it for
-// what is missing.
+// The field `id` is not sent; all others are the body. Null is not given: data tools write it for what is missing.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;

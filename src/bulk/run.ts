@@ -22,11 +22,9 @@ import type {
 } from "./options.js";
 import { errorOfResponse, rankingOf } from "./responses.js";
 
-// How many requests a run keeps for each slot of the concurrency limit: requests in flight, requests that wait for a
-// retry, and results that no `next` has taken.
+// How many requests a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken.
 const pendingForEach = 4;
-// Until so many results `next` calls `#start`, which does its work once. V8 would throw `next` away in each run, if it
-// reached a branch that it had seen taken only once.
+// Until so many results `next` calls `#start`, which works once: V8 throws code away for a branch that was taken once.
 const fewSettled = 50;
 
 /** A bulk run: reads requests from the source, sends and retries them, and hands out results, within fixed bounds. */
@@ -43,10 +41,8 @@ export class Run<Id> implements RunParts {
   #unset: (() => void) | undefined;
   #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "ending" | "over" = "new";
-  // Makes the error of a run that is ending.
   #errorOf: (progress: RunProgress<Id>) => unknown = () => undefined;
-  // Set when the service asks for a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its
-  // requests in flight.
+  // Set by a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its requests in flight.
   #pausedBy: StatusError | undefined;
   #settled = 0;
   #ran: Ran = nothingSent;
@@ -132,7 +128,6 @@ export class Run<Id> implements RunParts {
     this.#advance();
   }
 
-  // Sends as many requests as the limits allow now.
   #advance(): void {
     this.schedule.advance();
     this.#finish();
@@ -250,8 +245,7 @@ export class Run<Id> implements RunParts {
     this.#end((progress) => endedAs(reason, why, progress));
   }
 
-  // A request that was paid for gets its error as its result before the run ends: otherwise each new run of the same
-  // requests would pay for it again.
+  // What was paid for gets its result before the run ends: each new run of the same requests would pay for it again.
   #end(errorOf: (progress: RunProgress<Id>) => unknown): void {
     if (this.#state !== "running") return;
     this.#state = "ending";
@@ -267,8 +261,7 @@ export class Run<Id> implements RunParts {
     this.schedule.close();
     this.#unset?.();
     this.#ignoreSignal?.();
-    // With no pending request the signal is not aborted: V8 would discard code that it compiled for signals that never
-    // abort.
+    // With no pending request the signal is not aborted: V8 would discard code for signals that never abort.
     if (this.#intake.pending.length > 0) this.#calls.abort(this.#intake.pending);
     this.#delivery.finish(failed);
     return this.#intake.close();
@@ -315,10 +308,7 @@ function endedAs<Id>(
   );
 }
 
-/**
- * The error of a run that the service asks to wait too long.
- * @param error The error of the request whose response says so
- */
+/** The error of a run that the service asks to wait too long, as `error` says. */
 function endedByHold<Id>(
   error: StatusError,
   maxPauseMs: number,
@@ -368,14 +358,11 @@ function withProgress<Id>(
   return Object.assign(error, { ...counts, notDone, batchesLost });
 }
 
-/**
- * Whether every other request of the run would fail too: the service rejects the key, or the client cannot call at all.
- */
+/** Whether all other requests would fail too: the service rejects the key, or the client cannot call at all. */
 function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
   const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  // Whether the error concerns the client, and so every request. It concerns one request only if earlier calls were
-  // prepared and this one was not: an error without a path.
+  // If earlier calls were prepared, an error without a path concerns its request alone.
   const isClients = !isAdmitted || error.path !== undefined;
   return refusedHere && error.notRetried === "refused" && isClients;
 }

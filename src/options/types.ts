@@ -60,9 +60,7 @@ export interface CallOptions {
    * @default 2
    */
   maxRetries?: number | undefined;
-  /**
-   * Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume.
-   */
+  /** Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume. */
   idempotent?: boolean | undefined;
   /**
    * Called after each attempt; it never gets a key or a body. The call does not wait for this function, and ignores

@@ -25,8 +25,7 @@ const fewestSamples = 8;
 const fewestRejected = 3;
 // Up to this limit, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
 const fewAtOnce = 4;
-// From 4 to this limit, once a test showed that 429s ignore it, the next has 4 times as many at once, which takes fewer
-// responses. Not lower: processes that share a rate would have more 429s (with 8 times, also from 4 on).
+// From 4 to this limit, once 429s were shown to ignore it, 4 times as many are tried: more would harm who shares a rate.
 const smallLimit = 8;
 // The share of the limit's attempts that must have ended before their speed is judged: the first ones hardly queued.
 const judgedShare = 0.6;
