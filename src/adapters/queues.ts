@@ -18,8 +18,8 @@ import { isRetrySafe } from "../policy/retry.js";
  * each run is paid for.
  *
  * @param error The caught value. The result is false for anything but a StatusError.
- * @param attempt The number of the job's attempt that failed, from 1: in BullMQ `job.attemptsMade + 1`.
- * @default attempt 1, the first: without the number, a queue goes on running what was paid for each time
+ * @param attempt The number of the job's attempt that failed, from 1: in BullMQ `job.attemptsMade + 1`. Default: 1.
+ * Without it a queue may run again and again what is paid for each time.
  * @example
  * catch (error) { throw mayRetry(error, job.attemptsMade + 1) ? error : new UnrecoverableError(error.message); }
  */

@@ -182,7 +182,7 @@ export class Run<Id> implements RunParts {
         this.#ran = ranWell;
         this.#calls.responded(pending);
         const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
-        if (ranking instanceof Failure) this.#refuse(pending, ranking, call);
+        if (ranking instanceof Failure) this.#refuse(pending, lane, ranking, call);
         else this.#settle(pending, { id: pending.id, response: ranking });
         this.#advance();
       },
@@ -191,7 +191,8 @@ export class Run<Id> implements RunParts {
   }
 
   // The response is not a usable ranking, and was paid for: the request fails and is not retried.
-  #refuse(pending: PendingRequest<Id>, why: Failure, call: Promise<unknown>): void {
+  #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: Promise<unknown>): void {
+    lane.paidFor = why;
     const own = this.#calls.areOwn ? (call as CallPromise<unknown>) : undefined;
     void errorOfResponse(why, own).then((error) => {
       this.#settle(pending, { id: pending.id, error });
@@ -241,8 +242,7 @@ export class Run<Id> implements RunParts {
   /** Ends the run because its caller aborted it, or because of its deadline. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
-    const why = { cause: memberOf(signal, "reason"), totalTimeoutMs };
-    this.#end((progress) => endedAs(reason, why, progress));
+    this.#end((progress) => endedAs(reason, { cause: memberOf(signal, "reason"), totalTimeoutMs }, progress));
   }
 
   // What was paid for gets its result before the run ends: each new run of the same requests would pay for it again.

@@ -53,7 +53,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
     const options = { text, model, task, topN, ...limits, signal };
     const ranking = client.rerank.items(query, lines, options);
     const { data, usage } = await ranking.withResponse().catch((error) => {
-      throw endOfBatches(inLines(error, lines), lines.length, signal.aborted);
+      throw endOfBatches(error, lines, signal.aborted);
     });
     const results = data.map(({ item: { line, document }, score }) => ({ line, score, document }));
     const leftOut = bad.length > 0 ? { badLines: bad.length } : {};
@@ -103,14 +103,14 @@ function inLines(error: unknown, lines: readonly DocumentLine[]): unknown {
     return line === undefined ? found : `${at === 0 ? "Line" : "line"} ${line}`;
   });
   if (error.item !== undefined) return new UsageError(inFlags(text));
-  if (text === error.text) return error;
-  const { partial } = error as Partial<RerankItemsError<DocumentLine>>;
-  return Object.assign(new StatusError(text, { ...error, cause: error.cause }), partial && { partial });
+  return text === error.text ? error : new StatusError(text, { ...error, cause: error.cause });
 }
 
 // Says how much of a call in batches was ranked, and so paid for, before it ended.
-function endOfBatches(error: unknown, of: number, interrupted: boolean): unknown {
-  const { partial } = Object(error) as Partial<RerankItemsError<DocumentLine>>;
+function endOfBatches(thrown: unknown, lines: readonly DocumentLine[], interrupted: boolean): unknown {
+  const { partial } = Object(thrown) as Partial<RerankItemsError<DocumentLine>>;
+  const error = inLines(thrown, lines);
+  const of = lines.length;
   // Another call has only one batch, or made no request.
   if (!isStatusError(error) || partial === undefined || partial.failed.count === of) return error;
   const done = partial.data.length;

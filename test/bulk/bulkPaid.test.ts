@@ -90,8 +90,17 @@ const useless =
     return undefined;
   };
 
+// Its response is the last: "b" waits for a retry that the run has no request left for.
+const unjoinable: Script = ({ body }, response) => {
+  if (!`${body}`.includes('"query":"a"')) return busy;
+  const ranking = JSON.stringify({ data: [{ index: 7, relevance_score: 1 }] });
+  setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(ranking), 50);
+  return undefined;
+};
+
 test.each<[name: string, script: Script, options: RerankAllOptions, code: string]>([
   ["maxRequests", useless(busy), { maxRequests: 2 }, "RESOURCE_EXHAUSTED"],
+  ["maxRequests, at a ranking that cannot be joined", unjoinable, { maxRequests: 2 }, "RESOURCE_EXHAUSTED"],
   ["a key that is rejected", useless({ status: 401 }), {}, "UNAUTHENTICATED"],
   ["its time", useless(), { totalTimeoutMs: 300 }, "DEADLINE_EXCEEDED"],
   ["a long pause", useless(longPause), { maxPauseMs: 1000 }, "RESOURCE_EXHAUSTED"],

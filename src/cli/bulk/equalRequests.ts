@@ -11,6 +11,8 @@ export type RequestRow = Pick<BulkRequest, "id" | "fingerprint" | "documentIds" 
 const inFlight = -1;
 const noResult = -2;
 const mostWaiting = 1000;
+// So many errors are kept: a request that asks the same as one with another error is sent.
+const mostErrors = 10_000;
 
 /**
  * The requests of a run, by what they ask. For each different body, 112 bits of its SHA-256 and the offset of its row
@@ -66,8 +68,9 @@ export class EqualRequests {
   }
 
   /**
-   * What to do with a request, if only one of all equal requests is sent: `"send"` it, which is recorded; or nothing, since it `"waits"`
-   * for an equal request in flight; or copy the row of an equal request, whose offset is returned, or its error.
+   * What to do with a request, if only one of all equal requests is sent: `"send"` it, which is recorded; or nothing,
+   * since it `"waits"` for an equal request in flight; or copy the row of an equal request, whose offset is returned, or
+   * its error.
    */
   place(request: BulkRequest): "send" | "waits" | number | StatusError {
     const number = this.#numberOf(request);
@@ -100,7 +103,7 @@ export class EqualRequests {
     this.#repeats.delete(request);
     this.#waiting.delete(number);
     this.#rows[number] = typeof shared === "number" ? shared : noResult;
-    if (typeof shared === "object") this.#errors.set(number, shared);
+    if (typeof shared === "object" && this.#errors.size < mostErrors) this.#errors.set(number, shared);
     this.#held -= waiting.length;
     this.#onSettled?.();
     return waiting;

@@ -271,14 +271,14 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
 // Adds the rows of a result: that of its request, and those of the requests that waited for it.
 function addAll(
   result: RerankAllResult<BulkRequest>,
-  { equals, files, report }: BulkRun,
+  { equals, files, report, settings }: BulkRun,
 ): StatusError | undefined {
   const { end } = files.output;
   const error = addResult(result, files, report);
   const isRanked = result.error === undefined && error === undefined;
   if (isRanked && equals.isRepeat(result.id)) report.counts.same += 1;
   const failed = result.error ?? error;
-  const shared = failed !== undefined && isFinal(failed) ? failed : undefined;
+  const shared = settings.dedupe && failed !== undefined && isFinal(failed) ? failed : undefined;
   for (const id of equals.settled(result.id, isRanked ? end : shared)) {
     addResult({ ...result, id }, files, report);
     if (isRanked) report.counts.copied += 1;
