@@ -3,22 +3,12 @@ import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { type BadLine, InvalidLines } from "./input/invalidLines.js";
-import { lineJson, lineText } from "./input/lineContent.js";
+import { isObject, lineJson, lineText, namesIn } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
 import { readLines } from "./input/readInput.js";
 import { splitOf } from "./input/splitText.js";
 import { inFlags } from "./reportFailure.js";
-import {
-  bar,
-  clip,
-  counted,
-  grouped,
-  jsonLine,
-  named,
-  oneLine,
-  scoreShares,
-  type Terminal,
-} from "./terminal.js";
+import { bar, clip, counted, grouped, jsonLine, oneLine, scoreShares, type Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 interface DocumentLine {
@@ -196,16 +186,13 @@ function fromJson(text: string, line: number, field: string): DocumentLine | Ski
   if (problem !== undefined) return { line, problem };
   const value = Object.entries(Object(document)).find(([name]) => name === field)?.[1];
   if (typeof value !== "string") {
-    const names = Object.keys(Object(document)).slice(0, mostNames).map(named);
-    const has = names.length === 0 ? {} : { has: names.join(", ") };
-    return { line, problem: "It has no string in the field that --field names.", ...has };
+    const has = isObject(document) ? namesIn(document) : "";
+    return { line, problem: "It has no string in the field that --field names.", ...(has && { has }) };
   }
   return { line, text: value, document };
 }
 
 const barColumns = 12;
-// How many fields of a line are named.
-const mostNames = 12;
 
 function print(ranked: readonly RankedItem<DocumentLine>[], terminal: Terminal): void {
   const shares = scoreShares(ranked.map(({ score }) => score));

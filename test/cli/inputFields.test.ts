@@ -159,6 +159,66 @@ describe("a run whose first rows are all invalid in the same way", () => {
     );
   });
 
+  const row = { id: 7, query: "q", documents: ["a"] };
+  const objects = { ...row, documents: [{ pid: 1, contents: "a" }] };
+
+  test.each([
+    [
+      "an id",
+      { qid: 1, query: "q" },
+      [],
+      "It has no field id: name the id's field with --id-field, or number the lines with --id line. Line 1 has qid, query.",
+    ],
+    [
+      "an id that is one",
+      { ...row, id: [1] },
+      [],
+      "It has no id that is text or a whole number. Line 1 has id,",
+    ],
+    [
+      "a document's text",
+      objects,
+      ["--text-field", "text"],
+      "documents[0] has no text in the field text, which --text-field names. Its fields: pid, contents. Line 1 has id,",
+    ],
+    [
+      "a document's id",
+      objects,
+      ["--text-field", "contents", "--document-id-field", "id"],
+      "documents[0] has no id that is text or a whole number in the field id, which --document-id-field names. Its fields: pid, contents. Line 1",
+    ],
+    ["an object", [1], [], "It is not a JSON object. Nothing was sent."],
+    ["JSON", "{id: 1}", [], "It is not JSON (column 2: "],
+  ])("stops where no line has %s: in a file, a shard and a pipe", async (_name, value, more, message) => {
+    const lines = Array.from({ length: 25 }, (_, at) =>
+      typeof value === "string" ? `${" ".repeat(at)}${value}` : JSON.stringify(value),
+    );
+    const text = `\n${lines.join("\n")}\n${JSON.stringify({ ...row, id: "valid" })}\n`;
+    await writeFile(input, text);
+    const pipe = ["rerank", "--bulk", "-", "--output", output, ...more];
+    for (const ended of [
+      await bulk("--errors", errors, ...more),
+      await bulk("--shard", "2/3", ...more),
+      await tunerank(pipe, { baseUrl: server.url, input: text }),
+    ]) {
+      expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
+      const said = `The first 20 lines are all invalid: ${message.replace("Line 1", "Line 2")}`;
+      expect(ended.stderr).toContain(`tunerank: ${said}`);
+      expect(ended.stderr.split("\n")).toHaveLength(3);
+    }
+    expect(server.connections).toBe(0);
+  });
+
+  test("looks at the first lines of the file, not at those that an earlier run left", async () => {
+    await writeFile(input, textOf([{ id: "x" }]) + questions(25) + "[1]\n".repeat(25));
+    for (const isRanked of ["Ranked 1, 0", "Ranked 0, 1"]) {
+      const { exitCode, stdout } = await bulk("--errors", errors);
+      expect([exitCode, stdout.slice(0, 11)]).toEqual([5, isRanked]);
+      expect(stdout).toContain(", 25 invalid, 25 skipped lines, ");
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
   test("goes on where one of them is valid, or where they are fewer", async () => {
     await writeFile(input, questions(10) + textOf([{ id: "x" }]) + questions(20, 10));
     expect((await bulk("--errors", errors)).exitCode).toBe(5);

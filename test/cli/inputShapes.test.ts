@@ -23,14 +23,15 @@ describe("lines without an id", () => {
   ])("are told of --id line, where the field would be %s", async (name, more) => {
     await write({ ...rows[0], [name]: null }, { ...rows[1] });
     const { exitCode, stderr } = await bulk("--errors", errors, ...more);
-    expect([exitCode, stderr]).toEqual([
+    const problem = `It has no field ${name}: name the id's field with --id-field, or number the lines with --id line.`;
+    expect([exitCode, stderr.split("\n")]).toEqual([
       5,
-      [1, 2]
-        .map(
-          (line) =>
-            `Line ${line} is skipped. It has no field ${name}: name the id's field with --id-field, or number the lines with --id line.\n`,
-        )
-        .join(""),
+      [
+        `All 2 lines are invalid: ${problem} Line 1 has query, documents, ${name}. Nothing was sent.`,
+        `Line 1 is skipped. ${problem}`,
+        `Line 2 is skipped. ${problem}`,
+        "",
+      ],
     ]);
     expect(server.connections).toBe(0);
   });
@@ -176,17 +177,20 @@ describe("documents that are objects", () => {
     );
   });
 
+  const skipped = (problem: string): string =>
+    `The only line is invalid: ${problem} Line 1 has id, query, documents. Nothing was sent.\nLine 1 is skipped. ${problem}\n`;
+
   test.each([
     [
       "no text",
       [{ id: 1, title: "t" }],
-      "documents[0] has no text in the field text, which --text-field names.",
+      "documents[0] has no text in the field text, which --text-field names. Its fields: id, title.",
     ],
     ["no object", ["one", 7], "documents[1] is no object and no text."],
   ])("with %s are told before anything is sent", async (_, list, problem) => {
     await write({ id: 1, query: "a", documents: list });
     const { exitCode, stderr } = await bulk("--text-field", "text");
-    expect([exitCode, stderr]).toEqual([5, `Line 1 is skipped. ${problem}\n`]);
+    expect([exitCode, stderr]).toEqual([5, skipped(problem)]);
     expect(server.connections).toBe(0);
   });
 
@@ -197,8 +201,9 @@ describe("documents that are objects", () => {
   ])("with %s for an id are told before anything is sent", async (_, list, at) => {
     await write({ id: 1, query: "a", documents: list });
     const { exitCode, stderr } = await bulk(...named, "--errors", errors);
-    const problem = `documents[${at}] has no id that is text or a whole number in the field id, which --document-id-field names.`;
-    expect([exitCode, stderr]).toEqual([5, `Line 1 is skipped. ${problem}\n`]);
+    const its = typeof list[at] === "string" ? "" : ` Its fields: ${Object.keys(list[at] ?? {}).join(", ")}.`;
+    const problem = `documents[${at}] has no id that is text or a whole number in the field id, which --document-id-field names.${its}`;
+    expect([exitCode, stderr]).toEqual([5, skipped(problem)]);
     expect(await rowsOf(errors)).toMatchObject([{ line: 1, error: { message: problem } }]);
     expect(server.connections).toBe(0);
   });

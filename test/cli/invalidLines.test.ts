@@ -33,14 +33,16 @@ const toldIn = (stderr: string): string[] => stderr.trimEnd().split("\n");
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
 test("all of them are in --errors, and the summary says so where not all were shown", async () => {
-  await writeFile(input, "[1]\n".repeat(60) + invalid(10) + rowOf("a"));
+  await writeFile(input, rowOf("a") + "[1]\n".repeat(60) + invalid(10));
   const { exitCode, stdout, stderr } = await bulk("--errors", errors);
   expect([exitCode, toldIn(stderr).length, toldIn(stderr).at(-1)]).toEqual([
     5,
     51,
     "More of these are not shown.",
   ]);
-  expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(numbers(70));
+  expect((await rowsOf(errors)).map(({ line }) => line).sort((a = 0, b = 0) => a - b)).toEqual(
+    numbers(70).map((line) => line + 1),
+  );
   expect(stdout).toMatch(
     /^Ranked 1, 0 already done, 5 invalid, 65 skipped lines, in \d+\.\d s\. .* rows\/s\. 15 were not shown: all of them are in --errors\.\n$/,
   );

@@ -30,7 +30,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/adapters/temporalChunk.ts",
   ],
   "its command": [
-    "src/cli/bulk/allInvalid.ts",
+    "src/cli/bulk/firstLines.ts",
     "src/cli/bulk/bulkRequest.ts",
     "src/cli/bulk/runBulk.ts",
     "src/cli/bulk/uploadMany.ts",

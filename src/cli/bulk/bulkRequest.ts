@@ -129,18 +129,13 @@ function isNear(given: string, known: string): boolean {
   return Math.abs(given.length - known.length) <= 1 && editsBetween(given, known) === 1;
 }
 
-/**
- * Reads a line; returns undefined if it is empty or belongs to another shard. A line without an id belongs to the first shard,
- * so that only one machine reports it.
- */
-export function readLine(line: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
-  const { shard } = reading;
-  const read = requestOf(line, reading);
-  const isOwn = read instanceof BulkRequest ? isInShard(read.hash, shard) : (shard?.index ?? 0) === 0;
-  return isOwn ? read : undefined;
+/** Whether a line belongs to a shard. One without an id belongs to the first, so that only one machine reports it. */
+export function isOwn(line: BulkRequest | BadLine, { shard }: InputFormat): boolean {
+  return line instanceof BulkRequest ? isInShard(line.hash, shard) : (shard?.index ?? 0) === 0;
 }
 
-function requestOf(whole: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
+/** Reads a line; returns undefined if it is empty. */
+export function readLine(whole: Line, reading: InputFormat): BulkRequest | BadLine | undefined {
   const { number: line } = whole;
   const text = lineText(whole, "JSON lines");
   if (text.problem !== undefined) return { line, problem: text.problem };
@@ -157,13 +152,13 @@ function readFields(line: number, fields: RequestFields, reading: InputFormat): 
   const { idField } = reading;
   const id = idField === undefined ? line : ownField(fields, idField);
   if (idField !== undefined && (id ?? undefined) === undefined)
-    return { line, problem: `It has no field ${named(idField)}: ${idAdvice}` };
+    return { line, problem: `It has no field ${named(idField)}: ${idAdvice}`, fields };
   if (typeof id === "number" && !Number.isSafeInteger(id))
-    return { line, problem: "Its id is a number that cannot be read exactly: write it as text." };
+    return { line, problem: "Its id is a number that cannot be read exactly: write it as text.", fields };
   if (typeof id !== "string" && typeof id !== "number")
-    return { line, problem: "It has no id that is text or a whole number." };
+    return { line, problem: "It has no id that is text or a whole number.", fields };
   const problem = documentsProblem(fields, reading);
-  return problem === undefined ? new BulkRequest(line, id, fields, reading) : { line, problem };
+  return problem === undefined ? new BulkRequest(line, id, fields, reading) : { line, problem, fields };
 }
 
 // The body of a line's request. Its fields have a fixed order, so that equal requests have equal fingerprints. Fields

@@ -6,11 +6,11 @@ import type { RowSink } from "../checkpoints/rowWriter.js";
 import { withFile } from "../checkpoints/runFile.js";
 import { UsageError } from "../context.js";
 import { FileContent } from "../input/fileContent.js";
-import type { BadLine, InvalidLines } from "../input/invalidLines.js";
+import type { InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
 import { type InputRequest, rowsOf } from "../input/readInput.js";
-import { faultOf } from "./allInvalid.js";
-import { BulkRequest, type InputFormat, readLine } from "./bulkRequest.js";
+import { BulkRequest, type InputFormat, isOwn, readLine } from "./bulkRequest.js";
+import { FirstLines, faultOf } from "./firstLines.js";
 
 interface FirstPass {
   readonly file: string;
@@ -39,18 +39,21 @@ export interface FirstPassResult {
   readonly nearNames: ReadonlyMap<string, number>;
   /** The content that this pass read. The line numbers in `done` are valid for this content only. */
   readonly content: FileContent;
+  /** What to say of an input whose few lines are all invalid in the same way. */
+  readonly allInvalid: string | undefined;
 }
 
 const shown = 5;
 
 /**
  * Reads the whole input before anything is sent.
- * @throws UsageError if two lines have one id, or the output has an id with another request; with `--strict`, if a line
- * is invalid
+ * @throws UsageError if two lines have one id, the output has an id with another request, or the first 20 lines are
+ * invalid in the same way; with `--strict`, if a line is invalid
  */
 export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const { file, checkpoint, wrong } = pass;
   const content = new FileContent(file);
+  const first = new FirstLines();
   const seen = new IdTable();
   const suspects = new Set<string>();
   const changed: number[] = [];
@@ -58,7 +61,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   const ownInstead = new Map<string, number>();
   const nearNames = new Map<string, number>();
   const ended = { wrong: 0, paid: 0, partly: 0 };
-  for await (const requests of requestsOf(pass, content)) {
+  for await (const requests of requestsOf(pass, content, first)) {
     for (const request of requests) {
       if (seen.has(request.hash)) suspects.add(textOf(request.hash));
       else seen.add(request.hash, request.line);
@@ -76,7 +79,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   pass.invalid?.refuse();
   if (suspects.size > 0) await refuseDuplicates(pass, suspects);
   if (changed.length > 0) throw refusalOf(changed);
-  return { requests: seen.size, done, ...ended, ownInstead, nearNames, content };
+  return { requests: seen.size, done, ...ended, ownInstead, nearNames, content, allInvalid: first.said };
 }
 
 // Each line of a file may have other fields: only the first few names are counted.
@@ -91,23 +94,22 @@ function countEach(names: readonly string[], counts: Map<string, number>): void 
 async function* requestsOf(
   { input, signal, reading, invalid }: FirstPass,
   content: FileContent,
+  first?: FirstLines,
 ): AsyncGenerator<readonly BulkRequest[]> {
   for await (const lines of rowsOf(content.see(signal), input)) {
     content.lines += lines.length;
     const requests: BulkRequest[] = [];
     for (const line of lines) {
-      const request = readLine(line, reading);
-      if (request instanceof BulkRequest) requests.push(request);
-      if (invalid && request) addInvalid(request, invalid);
+      const read = readLine(line, reading);
+      if (read === undefined) continue;
+      first?.add(read);
+      if (!isOwn(read, reading)) continue;
+      if (read instanceof BulkRequest) requests.push(read);
+      const problem = invalid && faultOf(read);
+      if (problem !== undefined) invalid?.add({ line: read.line, problem });
     }
     yield requests;
   }
-}
-
-function addInvalid(read: BulkRequest | BadLine, invalid: InvalidLines): void {
-  if (!(read instanceof BulkRequest)) return void invalid.add(read);
-  const problem = faultOf(read);
-  if (problem !== undefined) invalid.add({ line: read.line, problem });
 }
 
 const textOf = ({ high, low }: IdHash): string => `${high}.${low}`;

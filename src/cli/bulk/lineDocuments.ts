@@ -1,6 +1,6 @@
 // Finds the documents of a line: in one field or several, as texts or as objects with a text field.
 import type { Id } from "../checkpoints/ids.js";
-import { isObject } from "../input/lineContent.js";
+import { isObject, namesIn } from "../input/lineContent.js";
 import { named } from "../terminal.js";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -52,11 +52,12 @@ function problemOf(
 ): string | undefined {
   if (!isObject(document) && typeof document !== "string") return "is no object and no text.";
   if (isObject(document) && typeof ownField(document, textField) !== "string")
-    return `has no text in the field ${named(textField)}, which --text-field names.`;
+    return `has no text in the field ${named(textField)}, which --text-field names. Its fields: ${namesIn(document) || "none"}.`;
   if (documentIdField === undefined) return undefined;
   const id = isObject(document) ? ownField(document, documentIdField) : undefined;
   if (typeof id === "string" || Number.isSafeInteger(id)) return undefined;
-  return `has no id that is text or a whole number in the field ${named(documentIdField)}, which --document-id-field names.`;
+  const its = isObject(document) ? ` Its fields: ${namesIn(document)}.` : "";
+  return `has no id that is text or a whole number in the field ${named(documentIdField)}, which --document-id-field names.${its}`;
 }
 
 function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsFormat): unknown {

@@ -1,6 +1,6 @@
 import { type RerankAllError, type RerankAllResult, rerankAll } from "../../bulk/index.js";
 import { mostAtOnce } from "../../engine.js";
-import { type Client, isStatusError, type StatusError } from "../../index.js";
+import { type Client, isStatusError, type RerankRequest, type StatusError } from "../../index.js";
 import { type CheckpointFile, waitOptionsOf, withFiles } from "../checkpoints/checkpointFile.js";
 import type { Row, RowSource } from "../checkpoints/readRows.js";
 import { droppedRows } from "../checkpoints/rowWriter.js";
@@ -11,8 +11,7 @@ import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
 import { counted, grouped } from "../terminal.js";
 import { withClient } from "../withClient.js";
-import { faultOf, type RequestToSend, startingWell } from "./allInvalid.js";
-import { BulkRequest, readLine } from "./bulkRequest.js";
+import { BulkRequest, isOwn, readLine } from "./bulkRequest.js";
 import {
   addBadLine,
   addCopy,
@@ -26,6 +25,7 @@ import {
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
 import { EqualRequests } from "./equalRequests.js";
 import { type Counts, doneOf, leftOf, settled } from "./figures.js";
+import { FirstLines, faultOf } from "./firstLines.js";
 import {
   type DoneRequests,
   type FirstPassResult,
@@ -37,6 +37,8 @@ import {
   readWrong,
   type WrongRequests,
 } from "./firstPass.js";
+
+type RequestToSend = RerankRequest & { readonly id: BulkRequest };
 
 const none = {
   ranked: 0,
@@ -138,6 +140,9 @@ async function openRun(
   };
   const report = new Report(terminal, { ...earlier, ...none });
   report.paidBefore();
+  // If an earlier run ended requests, it read them with the same options: nothing is said of these.
+  if (found?.allInvalid !== undefined && found.done.size === 0)
+    report.tell(`${found.allInvalid} Nothing was sent.`);
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
   return { settings, signal, checkpoint, wrong, found, equals: new EqualRequests(), files, report };
@@ -209,9 +214,7 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
   const { output, errors } = run.files;
   const changed = AbortSignal.any([output.changed, ...(errors ? [errors.changed] : [])]);
   try {
-    // If an earlier run ended requests, it read them with the same options: nothing is said of these.
-    const isFirst = (run.found?.done.size ?? 0) === 0;
-    yield* startingWell(requestsUntil(changed, run), (text) => isFirst && run.report.tell(text));
+    yield* requestsUntil(changed, run);
   } catch (error) {
     if (!changed.aborted) throw error;
   }
@@ -227,7 +230,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
       const isDone = found?.done.has(line.number) === true;
       if (isDone && !settings.dedupe) continue;
       const request = readLine(line, settings.reading);
-      if (request === undefined) continue;
+      if (request === undefined || !isOwn(request, settings.reading)) continue;
       if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
       else if (isDone) noteDone(request, run);
       else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
@@ -305,17 +308,37 @@ function tellOnce(request: BulkRequest, told: Set<string>, report: Report): void
 }
 
 async function* linesToDo(
-  { settings, found }: BulkRun,
+  { settings, found, report }: BulkRun,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
   const { file, input } = settings;
-  if (found === undefined) return yield* pipedLines(file, input, signal);
+  if (found === undefined) return yield* startingWell(pipedLines(file, input, signal), settings, report);
   const { content } = found;
   for await (const lines of rowsOf(content.again(signal), input)) {
     const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
     // Another program is still writing the last line: leave it, and all lines after it, for the next start.
     yield isWhole ? lines : lines.slice(0, -1);
   }
+}
+
+// Holds the first lines of a pipe back until it is known that they are not all invalid in the same way.
+async function* startingWell(
+  all: AsyncIterable<readonly Line[]>,
+  { reading }: BulkSettings,
+  report: Report,
+): AsyncGenerator<readonly Line[]> {
+  const first = new FirstLines();
+  const held: (readonly Line[])[] = [];
+  for await (const lines of all) {
+    held.push(lines);
+    for (const line of first.isOver ? [] : lines) {
+      const read = readLine(line, reading);
+      if (read !== undefined) first.add(read);
+    }
+    if (first.isOver) yield* held.splice(0);
+  }
+  if (first.said !== undefined) report.tell(`${first.said} Nothing was sent.`);
+  yield* held;
 }
 
 // The lines of a pipe. Once the first of them are read, requests may have been sent.

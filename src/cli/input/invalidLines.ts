@@ -5,6 +5,8 @@ import type { Terminal } from "../terminal.js";
 export interface BadLine {
   readonly line: number;
   readonly problem: string;
+  /** All fields of the line, if it is a JSON object. */
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 const mostTold = 50;

@@ -1,5 +1,6 @@
 // Decodes a line of an input to its text, or to the JSON value in it.
 import { orUndefined } from "../context.js";
+import { named } from "../terminal.js";
 import { conversionOf } from "./formats.js";
 import { charactersIn, jsonFault } from "./jsonFault.js";
 import type { Line } from "./lines.js";
@@ -33,6 +34,14 @@ export function encodingFault(
 /** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const mostNames = 12;
+
+/** The names of a line's fields, as a message has them: the first 12, escaped. */
+export function namesIn(fields: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(fields);
+  return names.slice(0, mostNames).map(named).join(", ") + (names.length > mostNames ? " and others" : "");
 }
 
 /** The value of a line of JSON. */

@@ -1,0 +1,93 @@
+// If the first 20 lines of a bulk run's input are all invalid in the same way, an option is probably wrong. The run says
+// so, and stops before anything is sent.
+import { checkSpelling, validate } from "../../engine.js";
+import { requests } from "../../generated/contract.js";
+import { isStatusError } from "../../index.js";
+import { UsageError } from "../context.js";
+import type { BadLine } from "../input/invalidLines.js";
+import { namesIn } from "../input/lineContent.js";
+import { named } from "../terminal.js";
+import { BulkRequest } from "./bulkRequest.js";
+
+const judged = 20;
+
+/** The first lines of an input, whatever earlier runs have done of them, and the fault that all of them have. */
+export class FirstLines {
+  readonly #lines: (BulkRequest | BadLine)[] = [];
+  #isOver = false;
+
+  /** Whether one line is valid, or invalid in another way: no further line is looked at. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Looks at a line. @throws UsageError if it is the 20th, and all are invalid in the same way */
+  add(line: BulkRequest | BadLine): void {
+    if (this.#isOver) return;
+    const fault = faultOf(line);
+    const [first = line] = this.#lines;
+    this.#isOver = fault === undefined || kindOf(fault) !== kindOf(faultOf(first));
+    this.#lines.push(line);
+    if (this.#isOver || this.#lines.length < judged) return;
+    throw new UsageError(`${this.#text(`The first ${judged}`, "s are all")} Nothing was sent.`);
+  }
+
+  /** What to say of an input of fewer than 20 lines that are all invalid in the same way; undefined of any other. */
+  get said(): string | undefined {
+    const { length } = this.#lines;
+    const [first] = this.#lines;
+    // Each line that cannot be read at all is reported with its own reason.
+    if (this.#isOver || first?.fields === undefined) return undefined;
+    return length === 1 ? this.#text("The only", " is") : this.#text(`All ${length}`, "s are");
+  }
+
+  #text(which: string, are: string): string {
+    const first = this.#lines[0] as BulkRequest | BadLine;
+    const what = this.#lines.every((line) => line instanceof BulkRequest) ? "request" : "line";
+    return `${which} ${what}${are} invalid: ${faultOf(first)}${fieldsIn(first)}`;
+  }
+}
+
+/** Why a line is no request, or the client would reject it; undefined if it is valid. */
+export function faultOf(line: BulkRequest | BadLine): string | undefined {
+  if (!(line instanceof BulkRequest)) return line.problem;
+  const rules = requests.rerankDocuments.body;
+  try {
+    validate(line.body, rules, "body");
+    checkSpelling(line.body, rules.properties, "body");
+    return undefined;
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return error.text;
+  }
+}
+
+// A fault without the place where a line has it.
+function kindOf(fault: string | undefined): string | undefined {
+  return fault?.replaceAll(/\[\d+\]| \(column .*| Its fields: .*/g, "");
+}
+
+function fieldsIn(line: BulkRequest | BadLine): string {
+  if (line.fields === undefined) return "";
+  const advice = line instanceof BulkRequest ? adviceFor(line) : "";
+  return ` Line ${line.line} has ${namesIn(line.fields) || "no fields"}${advice}.`;
+}
+
+// If exactly one field of the line could hold the query or the documents, the advice names that field.
+function adviceFor(request: BulkRequest): string {
+  const { fields, body } = request;
+  const fault = faultOf(request) ?? "";
+  if (/\bdocuments\[\d+\] must be a string\b/.test(fault))
+    return "; if documents are objects, name the field that holds their text with --text-field";
+  const field = (["query", "documents"] as const).find((name) => fault.includes(name));
+  if (field === undefined) return "";
+  const fits = (value: unknown): boolean =>
+    field === "query" ? typeof value === "string" : Array.isArray(value);
+  // The field is there, and what is invalid is in it.
+  if (fits(body[field])) return "";
+  const fitting = Object.keys(fields).filter((name) => name !== "id" && fits(fields[name]));
+  const [only] = fitting.length === 1 ? fitting : [];
+  return only === undefined
+    ? `; name the field that holds the ${field} with --${field}-field`
+    : `; use --${field}-field ${named(only)}`;
+}
