@@ -31,7 +31,7 @@ interface Part<Some = BatchDocuments> {
 
 /** A request whose documents are sent in batches, divided as `rerank.items` divides items. */
 export class BatchedRequest<Id> implements RequestInBatches<Id> {
-  readonly #whole: PendingRequest<Id>;
+  readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #batches: readonly Batch[];
   readonly #textsOf: (document: number) => readonly string[];
@@ -50,17 +50,13 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     { batchSize = Number.MAX_SAFE_INTEGER, split, limits }: RunSettings<Id>,
   ) {
     const { documents } = whole.body;
-    this.#whole = whole;
+    this.request = whole;
     this.#isSplit = split !== undefined;
     this.#textsOf = textsOfItems(documents, String, split);
     const open = new OpenBatch(batchSize, undefined, whole.body);
     this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
     checkFits(this.#batches.length, limits);
     this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
-  }
-
-  get id(): Id {
-    return this.#whole.id;
   }
 
   get error(): StatusError | undefined {
@@ -79,8 +75,9 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     if (rest === undefined) return undefined;
     const { number } = rest;
     const batch = this.#batches[number] as Batch;
-    const some = rest.some ?? asDocuments(documentsOf(batch, this.#textsOf, this.#isSplit));
-    const pending = { ...this.#whole, body: batchBody(this.#whole.body, some.texts), whole: this };
+    const { texts, places } = rest.some ?? documentsOf(batch, this.#textsOf, this.#isSplit);
+    const some = { texts, places: { ...places, list } };
+    const pending = { ...this.request, body: batchBody(this.request.body, some.texts), whole: this };
     this.#inFlight.set(pending, { number, some });
     return pending;
   }
@@ -92,7 +89,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     if (Object.hasOwn(result, "error")) this.#failed(sent, result.error as StatusError);
     else this.#ranked(sent, result.response as RerankResponse);
     const isOver = this.#rest.length === 0 || this.#failure !== undefined;
-    return isOver && this.#inFlight.size === 0 ? this.#result() : undefined;
+    return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
   #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
@@ -123,14 +120,14 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     for (const document of named) this.#reject(places, document, error);
     // Other parts of a rejected document are not sent either.
     this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
-    if (this.#rejected.size === this.#whole.body.documents.length) this.#fail(sent, error);
+    if (this.#rejected.size === this.request.body.documents.length) this.#fail(sent, error);
   }
 
   #reject(places: Places, document: number, error: StatusError): void {
     const item = places.itemOf(document);
     const made = new RequestsMade();
     made.addFailed(error);
-    if (!this.#rejected.has(item)) this.#rejected.set(item, errorIn(places, error, made));
+    if (!this.#rejected.has(item)) this.#rejected.set(item, errorOfBatches(error, undefined, places, made));
   }
 
   #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
@@ -146,11 +143,12 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     for (const { call } of this.#inFlight.keys()) call?.abort();
   }
 
-  #result(): RerankAllResult<Id> {
-    const { id } = this;
+  result(): RerankAllResult<Id> {
+    const { id } = this.request;
     const failure = this.#failure;
     try {
-      if (failure !== undefined) throw errorIn(failure.some.places, failure.error, this.#made);
+      if (failure !== undefined)
+        throw errorOfBatches(failure.error, undefined, failure.some.places, this.#made);
       const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
       const response = this.#response();
       return rejected.length > 0 ? { id, response, rejected } : { id, response };
@@ -160,7 +158,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   }
 
   #response(): RerankAllResponse {
-    const { documents, top_n, return_documents } = this.#whole.body;
+    const { documents, top_n, return_documents } = this.request.body;
     const merged = mergeRankings({ items: documents, batches: this.#done, before: undefined }, undefined);
     const ranked = merged.data.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
     const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
@@ -219,11 +217,6 @@ function batchBody(whole: RerankRequest, documents: readonly string[]): RerankRe
   return body;
 }
 
-// An error of a batch, with the positions of documents in the whole request.
-function errorIn(places: Places | undefined, error: StatusError, made: RequestsMade): StatusError {
-  return errorOfBatches(error, undefined, places, made);
-}
-
 // Whether the service rejected a request because of what is in it. It is assumed not to have run.
 function isRejection({ code, codeSource, executed }: StatusError): boolean {
   const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
@@ -234,10 +227,6 @@ function isRejection({ code, codeSource, executed }: StatusError): boolean {
 function inDocuments(error: StatusError): StatusError {
   const { text, cause } = error;
   return /^split \w+ /.test(text) ? invalid(text.replace("items[", `${list}[`), { cause }) : error;
-}
-
-function asDocuments({ texts, places }: BatchDocuments): BatchDocuments {
-  return { texts, places: { ...places, list } };
 }
 
 /** Some documents of a batch, at new positions. */

@@ -7,7 +7,7 @@ import type { RerankAllRequest, RerankAllResult } from "./options.js";
 
 /** A request that is sent in batches. Its batches are requests of the run, and have one result together. */
 export interface RequestInBatches<Id> {
-  readonly id: Id;
+  readonly request: PendingRequest<Id>;
   /** Why the request has failed; undefined while it may succeed. */
   readonly error: StatusError | undefined;
   /** How many of its batches were ranked, and so paid for. */
@@ -16,6 +16,8 @@ export interface RequestInBatches<Id> {
   next(): PendingRequest<Id> | undefined;
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
   settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined;
+  /** The result of the request, once all its batches have one, or it has failed. */
+  result(): RerankAllResult<Id>;
 }
 
 /** A request that was taken from the source and has no result yet. */
@@ -92,7 +94,8 @@ export class Intake<Id> {
   /** The ids of the requests that have no result yet. */
   get notDone(): Id[] {
     const whole = this.pending.filter((each) => each.whole === undefined);
-    return [...whole.sort((a, b) => a.number - b.number), ...this.inBatches].map(({ id }) => id);
+    const inBatches = [...this.inBatches].map(({ request }) => request);
+    return [...whole.sort((a, b) => a.number - b.number), ...inBatches].map(({ id }) => id);
   }
 
   /** How many batches were ranked of requests that have no result. */

@@ -12,7 +12,7 @@ import { memberOf, removeFrom } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
 import { Calls, LoopDelay, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
-import { Intake, type PendingRequest, type Source } from "./intake.js";
+import { Intake, type PendingRequest, type RequestInBatches, type Source } from "./intake.js";
 import type {
   RerankAllCounts,
   RerankAllError,
@@ -146,9 +146,12 @@ export class Run<Id> implements RunParts {
 
   // Ends the run once nothing is in flight, and nothing more can begin.
   #finish(): void {
-    const { pending } = this.#intake;
-    if (this.#state === "ending" && !pending.some(({ call }) => call?.paidFor))
+    const { pending, inBatches } = this.#intake;
+    if (this.#state === "ending" && !pending.some(({ call }) => call?.paidFor)) {
+      // A request that has failed does not wait for its other batches.
+      for (const whole of inBatches) if (whole.error) this.#deliver(whole.request, whole.result(), whole);
       this.#stop({ error: this.#errorOf(this.#progress()) }).catch(() => {});
+    }
     if (this.schedule.inFlight > 0 || this.#state !== "running") return;
     if (this.#pausedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
@@ -224,13 +227,16 @@ export class Run<Id> implements RunParts {
 
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
     if (this.#state === "over") return;
-    const { number, whole } = pending;
+    const { whole } = pending;
     removeFrom(this.#intake.pending, pending);
     const settled = whole === undefined ? result : whole.settled(pending, result);
-    if (settled === undefined) return;
+    if (settled !== undefined) this.#deliver(pending, settled, whole);
+  }
+
+  #deliver({ number }: PendingRequest<Id>, result: RerankAllResult<Id>, whole?: RequestInBatches<Id>): void {
     if (whole !== undefined) this.#intake.inBatches.delete(whole);
     this.#settled += 1;
-    this.#delivery.add(number, settled);
+    this.#delivery.add(number, result);
   }
 
   #progress(): RunProgress<Id> {

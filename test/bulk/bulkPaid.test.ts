@@ -121,3 +121,37 @@ test("so it is in batches", async () => {
   expect(await failureOf(() => items)).toMatchObject({ code: "INTERNAL", executed: "yes" });
   expect(server.requests.filter(({ body }) => `${body}`.includes("lost"))).toHaveLength(2);
 });
+
+const sentFirst = () => server.requests.filter(({ body }) => `${body}`.includes('"first"'));
+// The first batch of "a" gets a useless response once; its retry, and the other batches, get none. "b" gets what ends the run.
+const inBatches =
+  (forB?: Reply): Script =>
+  ({ body }, response) => {
+    if (`${body}`.includes('"first"')) return sentFirst().length === 1 ? { json: {} } : undefined;
+    if (`${body}`.includes('"query":"b"') && forB)
+      setTimeout(() => response.writeHead(forB.status ?? 200, forB.headers).end(), 100);
+    return undefined;
+  };
+
+test.each<[name: string, script: Script, options: RerankAllOptions, first: number]>([
+  ["a key that is rejected", inBatches({ status: 401 }), {}, 2],
+  ["its time", inBatches(), { totalTimeoutMs: 300 }, 2],
+  ["maxRequests", inBatches(busy), { maxRequests: 4, attemptTimeoutMs: 200 }, 1],
+  ["a long pause", inBatches(longPause), { maxPauseMs: 1000 }, 2],
+])("so has one whose batch was paid for, at the end by %s", async (_name, script, options, first) => {
+  server.reply(script);
+  const requests = [{ id: "a", query: "a", documents: ["first", "second", "third"] }, { ...twice[1] }];
+  const results: RerankAllResult[] = [];
+  const run = rerankAll(connect(server.url), requests as RerankAllRequest[], {
+    concurrency: 4,
+    batchSize: 1,
+    timeoutMs: 2_000,
+    ...options,
+  });
+  const error = await failureOf(async () => {
+    for await (const result of run) results.push(result);
+  });
+  expect(sentFirst()).toHaveLength(first);
+  expect(results).toMatchObject([{ id: "a", error: { executed: "yes", operation: "rerankDocuments" } }]);
+  expect(error).toMatchObject({ done: 1, notDone: ["b"], batchesLost: 0 });
+});

@@ -77,6 +77,11 @@ export class Report {
     this.tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
+  /** Prints why no line of an input can be sent, if so. If earlier runs ended requests, they read other lines or options. */
+  allInvalid(fault: string | undefined): void {
+    if (fault !== undefined && this.counts.before === 0) this.tell(`${fault} Nothing was sent.`);
+  }
+
   /** Reports an invalid request: as `row` with --json, else as text. */
   wrong(row: object, text: string): void {
     this.#invalid.report(row, text);

@@ -140,9 +140,7 @@ async function openRun(
   };
   const report = new Report(terminal, { ...earlier, ...none });
   report.paidBefore();
-  // If an earlier run ended requests, it read them with the same options: nothing is said of these.
-  if (found?.allInvalid !== undefined && found.done.size === 0)
-    report.tell(`${found.allInvalid} Nothing was sent.`);
+  report.allInvalid(found?.allInvalid);
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
   return { settings, signal, checkpoint, wrong, found, equals: new EqualRequests(), files, report };
@@ -337,7 +335,7 @@ async function* startingWell(
     }
     if (first.isOver) yield* held.splice(0);
   }
-  if (first.said !== undefined) report.tell(`${first.said} Nothing was sent.`);
+  report.allInvalid(first.said);
   yield* held;
 }
 
