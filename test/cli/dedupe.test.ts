@@ -122,6 +122,16 @@ test("thousands of the same from a pipe are sent once, and invalid ones are not 
   expect([(await rowsOf(output)).length, (await rowsOf(errors)).length]).toEqual([3000, 10]);
 });
 
+test("what shares the error of a paid request is not said to be paid for", async () => {
+  server.reply({ json: { data: [{ index: 9, relevance_score: 1 }] } });
+  await writeFile(input, [1, 2, 3, 4].map((id) => rowOf(id, "a")).join(""));
+  const { stdout } = await bulk("--dedupe", "--concurrency", "1");
+  expect(server.requests).toHaveLength(1);
+  expect(stdout).toContain(
+    "Ranked 0, 0 already done, 1 paid for without a result, 3 with the error of such a line that asks the same (--resend-paid sends them again), in ",
+  );
+});
+
 test.each([
   ["was paid for and is useless", { json: { data: [{ index: 9, relevance_score: 1 }] } }],
   [

@@ -85,6 +85,20 @@ test("of several files only the one that is invalid is held back", async () => {
   expect(server.requests).toHaveLength(3);
 });
 
+test("a file that is too large is invalid too, and the others are sent", async () => {
+  const [large, small] = [at("large.bin"), at("b.jsonl")];
+  await writeFile(large, "");
+  await truncate(large, 157_286_401);
+  await writeFile(small, good);
+  expect((await upload(large)).exitCode).toBe(2);
+  const { exitCode, stdout } = await upload(large, small);
+  expect([exitCode, stdout.split("\n").map((line) => line.slice(0, 8))]).toEqual([
+    5,
+    ["Failed: ", "Uploaded", ""],
+  ]);
+  expect(server.only.files[0]?.filename).toBe("b.jsonl");
+});
+
 test("a warning is told, and the file is sent", async () => {
   await writeFile(at("train.jsonl"), '{"a":NaN}\n');
   const { exitCode, stderr } = await upload(at("train.jsonl"));

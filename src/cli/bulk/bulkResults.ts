@@ -170,8 +170,7 @@ export function printSummary(
   const ofThem = without > 0 ? ` (${without} of them without a result)` : "";
   const parts = [`Ranked ${ranked}${rankedNotes(counts)}`, `${before} already done${ofThem}`];
   if (wrong > 0) parts.push(`${wrong} invalid`);
-  if (paid > 0)
-    parts.push(`${paid} paid for without a result (--resend-paid sends ${paid === 1 ? "it" : "them"} again)`);
+  if (paid > 0) parts.push(paidText(counts));
   if (failed > 0) parts.push(`${failed} failed and will run again on the next start`);
   if (badLines > 0) parts.push(`${counted(badLines, "skipped line")}`);
   const value = { ...counts, ...figuresJson(figures), seconds: Math.round(seconds * 1000) / 1000 };
@@ -185,6 +184,12 @@ export function printSummary(
     value,
     `${parts.join(", ")}, in ${seconds.toFixed(1)} s. ${sentText(figures)}${rest}${asking}`,
   );
+}
+
+function paidText({ paid, paidCopied }: Counts): string {
+  const shared = paidCopied > 0 ? `, ${paidCopied} with the error of such a line that asks the same` : "";
+  const them = paid === 1 ? "it" : "them";
+  return `${paid - paidCopied} paid for without a result${shared} (--resend-paid sends ${them} again)`;
 }
 
 function rankedNotes({ partly, copied }: Counts): string {
@@ -218,6 +223,15 @@ export function addResult(
     if (!(cause instanceof Unwritable)) throw cause;
     return addError(request, rankingError(cause.message, { cause }), files, report);
   }
+}
+
+/** Writes the row of a request that was not sent, with the result of another that asked the same. */
+export function addShared(result: RerankAllResult<RequestRow>, files: OutputFiles, report: Report): void {
+  const { counts } = report;
+  const { ranked, paid } = counts;
+  addResult(result, files, report);
+  counts.copied += counts.ranked - ranked;
+  counts.paidCopied += counts.paid - paid;
 }
 
 /** Writes the row of a ranking, and counts it. */

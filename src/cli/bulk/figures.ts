@@ -25,6 +25,8 @@ export interface Counts {
   wrong: number;
   /** Requests that ran, and so were paid for, without a usable result. They run again only with `--resend-paid`. */
   paid: number;
+  /** Requests among `paid` that were not sent, since another one asked the same. */
+  paidCopied: number;
   /** Requests that failed and run again on the next start. */
   failed: number;
   /** Lines that are no requests. */

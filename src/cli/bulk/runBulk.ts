@@ -17,6 +17,7 @@ import {
   addCopy,
   addDuplicate,
   addResult,
+  addShared,
   isFinal,
   type OutputFiles,
   printSummary,
@@ -47,6 +48,7 @@ const none = {
   same: 0,
   wrong: 0,
   paid: 0,
+  paidCopied: 0,
   failed: 0,
   badLines: 0,
   notShown: 0,
@@ -265,7 +267,7 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
     // In a dry run no row was written.
     const row = files.output === droppedRows ? unknownRow : checkpoint.rowAt(place);
     addCopy(request, row, files, report);
-  } else if (typeof place === "object") addResult({ id: request, error: place }, files, report);
+  } else if (typeof place === "object") addShared({ id: request, error: place }, files, report);
   return place === "send";
 }
 
@@ -281,8 +283,7 @@ function addAll(
   const failed = result.error ?? error;
   const shared = settings.dedupe && failed !== undefined && isFinal(failed) ? failed : undefined;
   for (const id of equals.settled(result.id, isRanked ? end : shared)) {
-    addResult({ ...result, id }, files, report);
-    if (isRanked) report.counts.copied += 1;
+    addShared({ ...result, id }, files, report);
   }
   return error;
 }

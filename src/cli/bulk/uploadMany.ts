@@ -181,8 +181,9 @@ function reportWorst(results: readonly unknown[]): void {
     failed.some(({ attempts }) => attempts.length > 0);
   if (last === undefined) return;
   const exit = exitCodeOfError(last);
-  // A file that goes missing after others were sent is no fault of the command line.
-  throw new Reported(exit === exitCodes.usage && isSent ? exitCodes.fault : exit);
+  if (exit !== exitCodes.usage || !isSent) throw new Reported(exit);
+  // The code for usage means that nothing was sent. A file that is too large is invalid; one that went missing is not.
+  throw new Reported(last.code === "OUT_OF_RANGE" ? exitCodeOf.OUT_OF_RANGE : exitCodes.fault);
 }
 
 // Returns a function that takes the progress of each file, and shows one progress line for all files.
