@@ -102,11 +102,7 @@ function ignore(): void {}
 
 export function urlOf(value: unknown): URL | undefined {
   // jsdom and older browsers have no URL.canParse.
-  try {
-    return new URL(value as string);
-  } catch {
-    return undefined;
-  }
+  return valueOr(() => new URL(value as string), undefined);
 }
 
 /** Whether a URL's host name stands for this machine. */

@@ -24,6 +24,8 @@ export interface Cell extends Written {
   readonly mendedToNextMs?: number;
   /** From the first request to the last. */
   readonly seconds: number;
+  /** The seconds of each run, the shortest first; absent for a single run. */
+  readonly allSeconds?: readonly number[];
 }
 
 /** What is to be measured. */

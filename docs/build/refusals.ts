@@ -1,5 +1,6 @@
 import { readData } from "./data.js";
 import { type Page, table } from "./markdown.js";
+import { readSimulation } from "./simulation.js";
 
 interface Cell {
   readonly service: string;
@@ -12,6 +13,7 @@ interface Cell {
   readonly afterCancel?: number;
   readonly mendedToNextMs?: number;
   readonly seconds: number;
+  readonly allSeconds?: readonly number[];
   readonly problems?: string;
 }
 
@@ -40,6 +42,8 @@ export async function refusalsPart(): Promise<Page> {
   const text = [
     table(["The service", ...own.map(capital), `Other clients: ${peers.join("; ")}`], lines),
     "",
+    ...(await times(cells, own)),
+    "",
     "::: details All figures",
     "",
     ...settings.flatMap((setting) => [
@@ -54,6 +58,34 @@ export async function refusalsPart(): Promise<Page> {
     ":::",
   ].join("\n");
   return { path: "parts/refusals.md", text };
+}
+
+// The time of each setting over that of the oracle with the same service. Workers get more time: their queue takes some.
+async function times(cells: readonly Cell[], own: readonly string[]): Promise<readonly string[]> {
+  const { services } = await readSimulation();
+  const isOfWorkers = (setting: string): boolean => setting.endsWith("workers");
+  const lines = services.flatMap(({ name, oracleSeconds, time }) => {
+    const found = cells.filter((cell) => cell.service === name && cell.declared === undefined);
+    if (found.length === 0) return [];
+    const aimOf = (setting: string): number => (isOfWorkers(setting) ? 1.5 + 5 / oracleSeconds : time);
+    const text = (setting: string): string => {
+      const cell = found.find((each) => each.setting === setting);
+      if (cell === undefined || cell.rows < 999) return "-";
+      const over = (seconds: number): string => (seconds / oracleSeconds).toFixed(2);
+      const { seconds, allSeconds = [seconds] } = cell;
+      const [least, most] = [allSeconds[0] ?? seconds, allSeconds.at(-1) ?? seconds];
+      const shown =
+        allSeconds.length > 1 ? `${over(seconds)} (${over(least)} to ${over(most)})` : over(seconds);
+      return seconds / oracleSeconds > aimOf(setting) ? `**${shown}**` : shown;
+    };
+    const aims = `${time.toFixed(2)}; workers ${aimOf("workers").toFixed(2)}`;
+    return [[capital(name), oracleSeconds.toFixed(1), aims, ...own.map(text)]];
+  });
+  return [
+    "The time from the first request to the last, divided by that of [an oracle](#how-a-run-finds-the-concurrency-limit) that knows the limits of the service. Where five runs were made: the median, and the shortest and the longest. Bold figures miss their aim.",
+    "",
+    table(["The service", "Oracle, seconds", "Aim", ...own.map(capital)], lines),
+  ];
 }
 
 // The data keep the names that bench/refusals/settings.ts gave them.

@@ -1,7 +1,7 @@
 import { readData } from "./data.js";
 import { type Page, table } from "./markdown.js";
 
-interface Simulation {
+export interface Simulation {
   readonly node: string;
   readonly processor: string;
   readonly seeds: number;
@@ -24,9 +24,13 @@ interface Simulation {
   }[];
 }
 
+export function readSimulation(): Promise<Simulation> {
+  return readData<Simulation>("simulation.json", "npm run bench -- refusals --simulated");
+}
+
 /** docs/data/simulation.json as a table of services and schemes. */
 export async function simulationPart(): Promise<Page> {
-  const simulation = await readData<Simulation>("simulation.json", "npm run bench -- refusals --simulated");
+  const simulation = await readSimulation();
   const { node, processor, seeds, most, runs, seconds, services } = simulation;
   const names = services[0]?.schemes.map(({ scheme }) => scheme) ?? [];
   const lines = services.map(({ name, oracleSeconds, time, requests, schemes }) => [

@@ -17,7 +17,8 @@ import { WithoutPrototype } from "../values.js";
 import type { PendingRequest, RequestInBatches } from "./intake.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
-// After this many rejected batches and none ranked, the query is at fault: halving finds 1 document of 1000 sooner.
+// After this many rejected batches and none ranked, the query is at fault: halving finds 1 document of 1000 sooner. One
+// that names documents counts as a quarter.
 const mostRejected = 16;
 // The word for what is batched, in error messages.
 const list = "documents";
@@ -103,8 +104,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   #failed(sent: Part, error: StatusError): void {
     this.#made.addFailed(error);
     if (this.#failure !== undefined) return;
-    this.#rejections += 1;
-    const isHopeless = this.#rejections >= mostRejected && this.#done.length === 0;
+    const isHopeless = this.#rejections + 1 >= mostRejected && this.#done.length === 0;
     if (isRejection(error) && !isHopeless) this.#leaveOut(sent, error);
     else this.#fail(sent, error);
   }
@@ -113,13 +113,17 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
   #leaveOut(sent: Part, error: StatusError): void {
     const { texts, places } = sent.some;
     const named = new Set(placesIn(error.text).filter((document) => document < texts.length));
+    this.#rejections += named.size > 0 ? 0.25 : 1;
     const half = texts.length >> 1;
     if (named.size === 0 && half === 0) named.add(0);
     if (named.size === 0) this.#rest.push(only(sent, (document) => document >= half));
     this.#rest.push(only(sent, (document) => (named.size === 0 ? document < half : !named.has(document))));
     for (const document of named) this.#reject(places, document, error);
-    // Other parts of a rejected document are not sent either.
+    // Other parts of a rejected document are not sent either. The largest rest is next: most likely it has a valid document.
     this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
+    const sizeOf = ({ number, some }: Part<BatchDocuments | undefined>): number =>
+      some?.texts.length ?? (this.#batches[number] as Batch).count;
+    if (this.#done.length === 0) this.#rest.sort((one, other) => sizeOf(one) - sizeOf(other));
     if (this.#rejected.size === this.request.body.documents.length) this.#fail(sent, error);
   }
 

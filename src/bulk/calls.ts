@@ -10,7 +10,7 @@ import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { jsonBytes } from "../ranking/plan.js";
 import type { Deadline } from "../transport/time.js";
-import { memberOf, notify, WithoutPrototype } from "../values.js";
+import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./intake.js";
 import type { RunSettings } from "./options.js";
@@ -205,11 +205,7 @@ function noResponse(timeoutMs: number): StatusError {
 
 /** The size of a request in bytes; 0 for a request that cannot be written as JSON: its call fails with an error. */
 export function sizeOf<Id>({ body }: PendingRequest<Id>): number {
-  try {
-    return jsonBytes(body);
-  } catch {
-    return 0;
-  }
+  return valueOr(() => jsonBytes(body), 0);
 }
 
 export function tokensOf(response: RerankResponse): unknown {

@@ -4,6 +4,8 @@
  * @module tunerank/bulk
  */
 import type { Client } from "../client.js";
+import { invalid } from "../errors/statusError.js";
+import { memberOf } from "../values.js";
 import { Source } from "./intake.js";
 import {
   type RerankAllCounts,
@@ -44,12 +46,12 @@ export type {
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
  * @param options The number of requests in flight, the order of the results, and the deadlines.
  * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
- * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` as soon as the service rejects the key,
- * `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests` or `maxTokens` is
+ * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` when the service rejects the key, once the requests in
+ * flight have ended, `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests` or `maxTokens` is
  * reached, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when
  * the client has no key or address.
  * An error that the source throws is rethrown unchanged, after the results of the requests that were read before it.
- * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for options that cannot be used.
+ * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for arguments that cannot be used.
  * @example
  * for await (const { id, response, error } of rerankAll(client, requests)) {
  *   if (error) console.error(id, error.message);
@@ -61,6 +63,7 @@ export function rerankAll<Id = string>(
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
+  if (typeof memberOf(client, "rerank") !== "function") throw invalid("client must have a method rerank.");
   const run = new Run(client, new Source(requests), settingsOf(options));
   return new Results(run) as unknown as RerankAllResults<Id>;
 }

@@ -2,7 +2,7 @@ import type { Failure } from "../errors/failure.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import type { AttemptEvent } from "../options/types.js";
-import { addTo, WithoutPrototype } from "../values.js";
+import { addTo, valueOr, WithoutPrototype } from "../values.js";
 import type { RerankAllRequest, RerankAllResult } from "./options.js";
 
 /** A request that is sent in batches. Its batches are requests of the run, and have one result together. */
@@ -38,14 +38,17 @@ export interface PendingRequest<Id> {
   readonly whole: RequestInBatches<Id> | undefined;
 }
 
-// The field `id` is not sent; all others are the body. Null is not given: data tools write it for what is missing.
+// The field `id` is not sent; all others are the body. Null is not given: data tools write it for what is missing. A list
+// is copied: the source may use it again for the next request.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
   // The fields are copied one by one: destructuring with a rest element costs twice as much.
-  for (const name of Object.keys(fields))
-    if (name !== "id" && fields[name as keyof typeof fields] !== null)
-      body[name] = fields[name as keyof typeof fields];
+  for (const name of Object.keys(fields)) {
+    const value = fields[name as keyof typeof fields];
+    if (name !== "id" && value !== null)
+      body[name] = Array.isArray(value) ? valueOr(() => [...value], value) : value;
+  }
   const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
   return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
 }

@@ -42,8 +42,8 @@ export class Run<Id> implements RunParts {
   #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "ending" | "over" = "new";
   #errorOf: (progress: RunProgress<Id>) => unknown = () => undefined;
-  // Set by a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its requests in flight.
-  #pausedBy: StatusError | undefined;
+  // A rejected key, or a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its requests in flight.
+  #endedBy: StatusError | undefined;
   #settled = 0;
   #ran: Ran = nothingSent;
 
@@ -153,15 +153,15 @@ export class Run<Id> implements RunParts {
       this.#stop({ error: this.#errorOf(this.#progress()) }).catch(() => {});
     }
     if (this.schedule.inFlight > 0 || this.#state !== "running") return;
-    if (this.#pausedBy === undefined) {
+    if (this.#endedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && pending.length === 0) this.#intake.next(true);
       if (this.#intake.isDone) void this.#stop(this.#intake.failed);
       else if (this.#isSpent && pending.length > 0)
         this.#end((progress) => endedByLimit(this.pace, progress));
     } else {
-      const [error, { maxPauseMs }] = [this.#pausedBy, this.#settings];
-      this.#end((progress) => endedByHold(error, maxPauseMs, progress));
+      const [error, { maxPauseMs }] = [this.#endedBy, this.#settings];
+      this.#end((progress) => endedBy(error, maxPauseMs, progress));
     }
   }
 
@@ -215,13 +215,12 @@ export class Run<Id> implements RunParts {
 
   // Whether the run ends because of a call's error.
   #isEndedBy(error: StatusError, { isAdmitted }: RunLane): boolean {
-    if (error.notRetried === "asked-to-wait-too-long") {
-      if ((error.retryAfterMs ?? 0) > (this.#pausedBy?.retryAfterMs ?? 0)) this.#pausedBy = error;
-      this.schedule.close();
-      // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
-      this.#limiter.pausedUntil = 0;
-    } else if (endsRun(error, isAdmitted)) this.#end((progress) => endedBy(error, progress));
-    else return false;
+    const isPause = error.notRetried === "asked-to-wait-too-long";
+    if (!isPause && !endsRun(error, isAdmitted)) return false;
+    if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
+    this.schedule.close();
+    // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
+    if (isPause) this.#limiter.pausedUntil = 0;
     return true;
   }
 
@@ -287,11 +286,6 @@ const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 /** Whether the operation ran, for a request in flight: unknown. */
 export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
-/** The error of a run that ended because of one request: the request's error, with the ids that are not done. */
-function endedBy<Id>(error: StatusError, progress: RunProgress<Id>): RerankAllError<Id> {
-  return withProgress(error.text, detailsOf(error), progress);
-}
-
 /** The error of a run that its caller aborted, or that passed its deadline. */
 function endedAs<Id>(
   reason: "aborted" | "deadline",
@@ -314,12 +308,10 @@ function endedAs<Id>(
   );
 }
 
-/** The error of a run that the service asks to wait too long, as `error` says. */
-function endedByHold<Id>(
-  error: StatusError,
-  maxPauseMs: number,
-  progress: RunProgress<Id>,
-): RerankAllError<Id> {
+/** The error of a run that ended because of one request: its key is rejected, or the service asks to wait too long. */
+function endedBy<Id>(error: StatusError, maxPauseMs: number, progress: RunProgress<Id>): RerankAllError<Id> {
+  if (error.notRetried !== "asked-to-wait-too-long")
+    return withProgress(error.text, detailsOf(error), progress);
   const { retryAfterMs = 0, httpStatus, requestId, headers, attempts } = error;
   const longest =
     maxPauseMs === 0
@@ -378,7 +370,8 @@ function paidError(failure: Failure | undefined, error: StatusError): StatusErro
   if (failure === undefined || error.notRetried !== "aborted") return error;
   const { operation, method, path, host, attempts, notRetried } = error;
   const more = { operation, method, path, host, attempts, notRetried };
-  return new StatusError(failure.message, Object.assign(new Failure(failure), more));
+  const text = `${failure.message} The run ended before a retry.`;
+  return new StatusError(text, Object.assign(new Failure(failure), more));
 }
 
 /** A call's error as a StatusError. For an error of another class, `executed` is unknown. */

@@ -99,7 +99,7 @@ export class Pace {
 
   /** Corrects an estimate by the number of tokens that the response reports, if it reports any. */
   counted(tokens: unknown, bytes: number, estimated: number): void {
-    const isReported = typeof tokens === "number" && tokens >= 0;
+    const isReported = typeof tokens === "number" && tokens >= 0 && tokens < Number.POSITIVE_INFINITY;
     this.#spent += isReported ? tokens : estimated;
     if (!isReported) return;
     this.tokens += tokens;

@@ -287,3 +287,19 @@ test("a run that ends names each request that is not done once", async () => {
   )) as RerankAllError;
   expect(error).toMatchObject({ code: "UNAUTHENTICATED", done: 1, notDone: ["b"] });
 });
+
+test.each([
+  ["8 at the start of one batch", 8, false, 100, 30],
+  ["20 at the start, in batches of 4", 20, false, 4, 60],
+  ["20 that are named", 20, true, 100, 22],
+  ["20 at the end", -20, false, 100, 90],
+])("%s are left out, and the others are ranked", async (_, count, isNamed, batchSize, most) => {
+  const documents = texts(100);
+  const bad = count > 0 ? documents.slice(0, count) : documents.slice(count);
+  server.reply(rejecting(bad, isNamed));
+  const { response, rejected, error } = await rank(documents, { batchSize, concurrency: 4 });
+  expect(error).toBeUndefined();
+  expect(rejected?.map(({ index }) => `${index}`).sort()).toEqual([...bad].sort());
+  expect(response?.data).toHaveLength(100 - bad.length);
+  expect(server.requests.length).toBeLessThanOrEqual(most);
+});

@@ -1,8 +1,14 @@
 // A response is a result only if it can be joined with the documents of its request.
 import { describe, expect, test } from "vitest";
-import { checkRanking, type RerankAllResult, rerankAll } from "../../src/bulk/index.js";
+import {
+  checkRanking,
+  type RerankAllRequest,
+  type RerankAllResult,
+  rerankAll,
+} from "../../src/bulk/index.js";
 import { isStatusError, type RerankRequest, type RerankResponse } from "../../src/index.js";
-import { connect, transports } from "../support/clients.js";
+import { connect, failureOf, transports } from "../support/clients.js";
+import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -154,4 +160,59 @@ test("null is not given: data tools write it for what is missing", async () => {
   const body = { top_n: null, model: null, task: null } as unknown as Partial<RerankRequest>;
   expect((await rank(connect(server.url), body)).response?.data).toHaveLength(3);
   expect(JSON.parse(`${server.requests.at(-1)?.body}`)).not.toHaveProperty("top_n");
+});
+
+test("a source may use one list for all its requests", async () => {
+  server.reply((request) => ranked(request));
+  const list: string[] = [];
+  function* source(): Generator<RerankAllRequest<number>> {
+    for (let id = 0; id < 8; id += 1) {
+      list.splice(0, list.length, ...Array.from({ length: 1 + (id % 3) }, (_, index) => `${id} ${index}`));
+      yield { id, query: "q", documents: list };
+    }
+  }
+  const found: unknown[] = [];
+  for await (const { id, response, error } of rerankAll(connect(server.url), source(), { concurrency: 2 }))
+    found.push([id, response?.data.length, error]);
+  expect(found.sort()).toEqual(Array.from({ length: 8 }, (_, id) => [id, 1 + (id % 3), undefined]));
+  const sent = server.requests.map(({ body }) => JSON.parse(`${body}`).documents as string[]).sort();
+  expect(sent.map((documents) => documents.map((text) => text.split(" ")[0]))).toEqual(
+    Array.from({ length: 8 }, (_, id) => Array.from({ length: 1 + (id % 3) }, () => `${id}`)),
+  );
+});
+
+test("a count of tokens that is no finite number is no count: a rate goes on with its estimate", async () => {
+  server.reply((request) => {
+    const { json } = ranked(request) as { json: object };
+    const text = JSON.stringify({ ...json, usage: { total_tokens: 7 } });
+    return { text: text.replace('"total_tokens":7', '"total_tokens":1e400') };
+  });
+  const requests = ["a", "b", "c", "d"].map((id) => ({ id, query: id, documents: ["d"] }));
+  const options = { rate: { tokensPerMinute: 600_000 }, concurrency: 1, totalTimeoutMs: 10_000 };
+  const run = rerankAll(connect(server.url), requests, options);
+  const ids: string[] = [];
+  for await (const { id } of run) ids.push(id);
+  expect(ids).toEqual(["a", "b", "c", "d"]);
+  expect(run.counts.tokens).toBe(0);
+});
+
+test("a rejected key ends a run after its requests in flight, whose responses are results", async () => {
+  server.reply(({ body }, response) => {
+    if (`${body}`.includes('"bad"')) return { status: 401 };
+    setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(one), 200);
+    return undefined;
+  });
+  const one = JSON.stringify({ object: "list", model: "m", data: [{ index: 0, relevance_score: 1 }] });
+  const requests = ["a", "bad", "b", "never"].map((query) => ({ id: query, query, documents: ["d"] }));
+  const ids: string[] = [];
+  const error = await failureOf(async () => {
+    for await (const { id, response } of rerankAll(connect(server.url), requests, { concurrency: 3 }))
+      if (response) ids.push(id);
+  });
+  expect(error).toMatchObject({ code: "UNAUTHENTICATED", notDone: ["bad"], done: 2 });
+  expect([ids.sort(), server.requests.length]).toEqual([["a", "b"], 3]);
+});
+
+test.each([null, undefined, {}, Promise.resolve()])("%s is no client", (client) => {
+  expect(() => rerankAll(client as never, [])).toThrow("client must have a method rerank.");
 });
