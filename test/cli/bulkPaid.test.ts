@@ -119,6 +119,97 @@ test("documents that are nested deeply are their row's error, and not the end of
   expect((await rowsOf(output)).map(({ id }) => id).sort()).toEqual(["a", "b"]);
 });
 
+describe.each([[false], [true]])("--resend-paid, with --errors: %s", (hasErrors) => {
+  const useless: Reply = { json: {} };
+  const more = (): string[] => (hasErrors ? ["--errors", errors] : []);
+  const paidRows = async () => [...(await rowsOf(output)), ...(hasErrors ? await rowsOf(errors) : [])];
+
+  test("goes on where it was cut off, and loses no row", async () => {
+    await writeRequests(input, 6);
+    server.reply(useless);
+    expect((await bulk(...more())).exitCode).toBe(10);
+    for (const [first, second] of [
+      ["q0", "q1"],
+      ["q2", "q3"],
+      ["q4", "q5"],
+      // All were sent again once: now again.
+      ["q0", "q1"],
+    ]) {
+      server.requests = [];
+      const args = ["--resend-paid", "--max-requests", "2", "--concurrency", "1"];
+      const { exitCode } = await bulk(...more(), ...args);
+      expect([10, 11]).toContain(exitCode);
+      expect([...new Set(server.requests.map(queryOf))]).toEqual([first, second]);
+      expect((await paidRows()).map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2", "r3", "r4", "r5"]);
+    }
+    // Without the option none is sent.
+    server.requests = [];
+    expect((await bulk(...more())).exitCode).toBe(10);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("keeps the rows where the key is rejected", async () => {
+    await writeRequests(input, 3);
+    server.reply(useless);
+    await bulk(...more());
+    server.reply({ status: 401 });
+    expect((await bulk(...more(), "--resend-paid")).exitCode).toBe(3);
+    expect((await paidRows()).map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2"]);
+    server.requests = [];
+    expect((await bulk(...more())).exitCode).toBe(10);
+    expect(server.requests).toEqual([]);
+  });
+
+  test("a run that was killed before it dropped the old rows leaves one row for each id at the next start", async () => {
+    await writeRequests(input, 2);
+    server.reply(useless);
+    await bulk(...more());
+    const old = await readFile(hasErrors ? errors : output, "utf8");
+    server.reply(rankingOf);
+    expect((await bulk(...more(), "--resend-paid")).exitCode).toBe(0);
+    const written = await readFile(output, "utf8");
+    await writeFile(hasErrors ? errors : output, hasErrors ? old : old + written);
+    server.requests = [];
+    const { exitCode, stdout } = await bulk(...more(), "--json");
+    expect([exitCode, server.requests]).toEqual([0, []]);
+    expect(JSON.parse(stdout)).toMatchObject({ before: 2, paidBefore: 0, ranked: 0 });
+    expect((await paidRows()).map(({ id }) => id).sort()).toEqual(["r0", "r1"]);
+  });
+});
+
+test("a row says that its request ran, whatever the last attempt says, and that the run ended before a retry", async () => {
+  await writeRequests(input, 1);
+  const replies: Reply[] = [{ text: "{" }, { status: 503, json: { code: "UNAVAILABLE", message: "Down." } }];
+  server.reply(() => replies.shift() ?? { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
+  await bulk();
+  const [after] = await rowsOf(output);
+  expect(after?.error?.message).toMatch(
+    / No\. .*The request ran, and was paid for: only --resend-paid sends it again\.$/,
+  );
+  await writeFile(output, "");
+  server.reply({ text: "{" });
+  expect((await bulk("--max-requests", "1")).exitCode).toBe(10);
+  const [cut] = await rowsOf(output);
+  expect(cut?.error?.message).toContain(" The run ended before a retry. ");
+});
+
+test("requests that the service rejected run again with another model, in the same output", async () => {
+  await writeRequests(input, 3);
+  server.reply((request) =>
+    `${request.body}`.includes("typo")
+      ? { status: 404, json: { code: "NOT_FOUND", message: "No such model." } }
+      : rankingOf(request),
+  );
+  expect((await bulk("--model", "accounts/a/models/typo")).exitCode).toBe(5);
+  const { exitCode, stdout } = await bulk("--model", "accounts/a/models/right");
+  expect([exitCode, stdout.slice(0, 25)]).toEqual([0, "Ranked 3, 0 already done,"]);
+  expect((await rowsOf(output)).map(({ id, error }) => [id, error]).sort()).toEqual([
+    ["r0", undefined],
+    ["r1", undefined],
+    ["r2", undefined],
+  ]);
+});
+
 test("--resend-paid needs --bulk", async () => {
   const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--resend-paid", "package.json"], {
     baseUrl: server.url,

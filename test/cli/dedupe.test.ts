@@ -50,6 +50,12 @@ test("without it they are sent, and counted in the summary", async () => {
   expect(JSON.parse((await bulk("--json")).stdout)).toMatchObject({ before: 4, same: 0 });
 });
 
+test("without it those that fail are counted too", async () => {
+  server.reply((request) => (queryOf(request) === "a" ? { json: {} } : rankingOf(request)));
+  await writeFile(input, ["a", "a", "b", "b", "a"].map((query, id) => rowOf(id, query)).join(""));
+  expect((await bulk()).stdout).toContain(" 3 lines ask the same as another; --dedupe sends each once.");
+});
+
 test("with it none is said to ask the same: on one line, and on new lines of a run that goes on", async () => {
   for (const ids of [["a"], ["a", "b"]]) {
     await writeFile(input, ids.map((id) => rowOf(id, id)).join(""));

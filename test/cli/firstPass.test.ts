@@ -2,24 +2,21 @@ import { appendFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BulkRequest, readLine } from "../../src/cli/bulk/bulkRequest.js";
-import {
-  DoneRequests,
-  type FirstPassResult,
-  firstPass,
-  type WrongRequests,
-} from "../../src/cli/bulk/firstPass.js";
-import { linesOf } from "../../src/cli/input/lines.js";
+import { EarlierRows } from "../../src/cli/bulk/earlierRows.js";
+import { type FirstPassResult, firstPass } from "../../src/cli/bulk/firstPass.js";
+import type { Row } from "../../src/cli/checkpoints/readRows.js";
+import { type Line, linesOf } from "../../src/cli/input/lines.js";
 import { temporaryFolder } from "../support/project.js";
 
 let folder: string;
 let remove: () => Promise<void>;
 let input: string;
-let done: DoneRequests;
+let done: Row[];
 
 beforeEach(async () => {
   ({ folder, remove } = await temporaryFolder());
   input = path.join(folder, "in.jsonl");
-  done = new DoneRequests(path.join(folder, "out.jsonl"));
+  done = [];
 });
 afterEach(() => remove());
 
@@ -35,14 +32,20 @@ const reading = {
 const requestOf = (id: string | number, query = "q") => ({ id, query, documents: ["ä", "two"] });
 const write = (...rows: object[]): Promise<void> =>
   writeFile(input, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-const look = (wrong: WrongRequests = new Map()): Promise<FirstPassResult> =>
+const line = { number: 1, bytes: undefined, offset: 0, end: 0, hasEnd: true };
+const fileOf = (rows: readonly Row[]) => ({
+  path: path.join(folder, "out.jsonl"),
+  read: async (note: (line: Line, row: Row) => void): Promise<void> => {
+    for (const row of rows) note(line, row);
+  },
+});
+const look = async (wrong: readonly Row[] = []): Promise<FirstPassResult> =>
   firstPass({
     file: input,
     input: { name: "--bulk", wanted: "JSON lines", allowEmpty: false },
     signal: new AbortController().signal,
     reading,
-    checkpoint: done,
-    wrong,
+    earlier: await EarlierRows.read(fileOf(done), fileOf(wrong), false),
   });
 
 async function* chunks(text: string): AsyncGenerator<Buffer> {
@@ -59,8 +62,7 @@ async function readRequest(row: object): Promise<BulkRequest> {
 
 async function noteDone(row: object): Promise<void> {
   const { id, fingerprint } = await readRequest(row);
-  const line = { number: 1, bytes: undefined, offset: 0, end: 0, hasEnd: true };
-  done.note(line, { id, fingerprint, response: {} });
+  done.push({ id, fingerprint, response: {} });
 }
 
 test("a request has the fingerprint that earlier versions gave it", async () => {
@@ -71,16 +73,18 @@ test("what is done, and what is known to be wrong, is found by id and request", 
   const wrong = await readRequest(requestOf(2));
   await noteDone(requestOf("1"));
   await write(requestOf("1"), requestOf(1), requestOf(2), requestOf(3));
-  const found = await look(new Map([[wrong.key, { fingerprint: wrong.fingerprint, ended: "wrong" }]]));
+  const { fingerprint } = wrong;
+  const found = await look([{ id: 2, fingerprint, error: { code: "INVALID_ARGUMENT" }, final: true }]);
   expect(found.requests).toBe(4);
   expect([1, 2, 3, 4].filter((line) => found.done.has(line))).toEqual([1, 3]);
 });
 
 test("a wrong request that was mended is not done", async () => {
-  const wrong = new Map([["2", { fingerprint: "another_fingerprint_22", ended: "wrong" }]]) as WrongRequests;
+  const error = { code: "INVALID_ARGUMENT" };
   await write(requestOf(2));
-  expect((await look(wrong)).done.size).toBe(0);
-  expect(wrong.size).toBe(0);
+  expect((await look([{ id: 2, fingerprint: "another_fingerprint_22", error, final: true }])).done.size).toBe(
+    0,
+  );
 });
 
 test("a changed request under a done id is refused, among many lines", async () => {

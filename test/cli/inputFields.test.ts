@@ -155,8 +155,36 @@ describe("a run whose first rows are all invalid in the same way", () => {
     const { exitCode, stderr } = await bulk();
     expect([exitCode, server.connections]).toEqual([2, 0]);
     expect(stderr.split("\n")[0]).toBe(
-      "tunerank: The first 20 requests are all invalid: body has topN: did you mean top_n? Line 1 has id, query, documents, topN. Nothing was sent.",
+      "tunerank: The first 20 requests are all invalid: body has topN: did you mean top_n? Line 1 has id, query, documents, topN; --ignore-fields topN leaves it out. Nothing was sent.",
     );
+    expect((await bulk("--ignore-fields", "topN")).exitCode).toBe(0);
+    expect(sent("topN")).toEqual(Array.from({ length: 25 }, () => undefined));
+  });
+
+  test("stops where their values differ, and where --ignore-fields leaves the field out", async () => {
+    await writeFile(input, textOf(Array.from({ length: 25 }, (_, at) => ({ top_n: at + 0.5 }))));
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, server.connections]).toEqual([2, 0]);
+    expect(stderr).toContain("; --ignore-fields top_n leaves it out. Nothing was sent.");
+    expect((await bulk("--ignore-fields", "top_n")).exitCode).toBe(0);
+  });
+
+  test("stops where no line is a JSON object, whatever they are instead", async () => {
+    await writeFile(input, "{bad\n[1]\n".repeat(13) + textOf([{}]));
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, server.connections]).toEqual([2, 0]);
+    expect(stderr).toContain("The first 20 lines are all invalid: It is not JSON (");
+  });
+
+  test("columns in capitals are left out with --ignore-fields", async () => {
+    await writeFile(input, textOf([{ Task: "t", Model: "m", Top_N: 1 }]));
+    expect((await bulk()).exitCode).toBe(5);
+    expect((await bulk("--ignore-fields", "Task,model,top_n")).exitCode).toBe(0);
+    expect(Object.keys(JSON.parse(`${server.only.body}`))).toEqual([
+      "query",
+      "documents",
+      "return_documents",
+    ]);
   });
 
   const row = { id: 7, query: "q", documents: ["a"] };
@@ -229,13 +257,14 @@ describe("a run whose first rows are all invalid in the same way", () => {
 });
 
 describe("a field whose name is nearly that of a request's", () => {
-  test.each([
+  test.each<[name: string, value: unknown, meant: string, more?: object]>([
     ["top_k", 1, "top_n"],
     ["topk", 1, "top_n"],
+    ["top_K", 1, "top_n", { top_n: null }],
     ["tasks", ["t"], "task"],
     ["return-document", true, "return_documents"],
-  ])("%s is told before anything is sent, and is not sent", async (name, value, meant) => {
-    await writeFile(input, textOf([{ [name]: value }, {}, { [name]: value }]));
+  ])("%s is told before anything is sent, and is not sent", async (name, value, meant, more = {}) => {
+    await writeFile(input, textOf([{ [name]: value, ...more }, {}, { [name]: value }]));
     expect(await bulk()).toMatchObject({
       exitCode: 0,
       stderr: `2 lines have ${name}, which is not sent: did you mean ${meant}?\n`,

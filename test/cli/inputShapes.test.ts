@@ -98,8 +98,19 @@ describe("documents in several fields", () => {
     expect(server.requests).toHaveLength(3);
   });
 
+  test("with a name that no line has are refused, and mended", async () => {
+    await write({ id: 1, query: "q", pos: ["a"], neg: ["b"] });
+    const { exitCode, stderr } = await bulk(field, "pos,negs");
+    expect([exitCode, stderr.split("\n")[0], server.connections]).toEqual([
+      2,
+      "tunerank: No line has negs, which --documents-field names. Nothing was sent.",
+      0,
+    ]);
+    expect((await bulk(field, "pos,neg")).exitCode).toBe(0);
+    expect(sentDocuments()).toEqual([["a", "b"]]);
+  });
+
   test.each([
-    ["none of them", {}, "documents must be a list of at least 1 string."],
     ["nothing in them", { pos: [], neg: [] }, "documents must be a list of at least 1 string."],
     ["no text in one", { pos: ["p"], neg: [{ text: "n" }] }, "documents[1] must be a string."],
     ["a number in the place of one", { pos: 7, neg: ["n"] }, "documents[0] must be a string."],

@@ -26,6 +26,8 @@ export class BulkRequest {
   /** The id as JSON, so that the number 1 and the text "1" differ. */
   readonly key: string;
   readonly hash: IdHash;
+  /** As {@link EarlierRows.resentOf} of a request that is sent. */
+  resent: number | undefined;
   readonly #fields: RequestFields;
   readonly #reading: InputFormat;
   #body: RerankRequest | undefined;
@@ -63,8 +65,8 @@ export class BulkRequest {
   get nearNames(): readonly string[] {
     return Object.keys(this.#fields).filter((name) => {
       const meant = nearField(name);
-      if (meant === undefined || (ownField(this.#fields, name) ?? undefined) === undefined) return false;
-      return !isNamed(name, this.#reading) && !Object.hasOwn(this.#fields, meant);
+      if (meant === undefined || !hasValue(this.#fields, name)) return false;
+      return !isNamed(name, this.#reading) && !hasValue(this.#fields, meant);
     });
   }
 
@@ -100,7 +102,7 @@ export interface InputFormat extends DocumentsFormat {
   readonly defaults: Partial<RerankRequest>;
   /** The names of the fields in `defaults` that were given as options on the command line. */
   readonly given: readonly string[];
-  /** Fields that are ignored in every line (`--ignore-fields`). */
+  /** The letters of fields that are ignored in every line, however they spell them (`--ignore-fields`). */
   readonly ignored: ReadonlySet<string>;
   /** Documents with more characters than this are cut into parts (`--split`). */
   readonly split?: number | undefined;
@@ -115,12 +117,15 @@ export const otherFields: readonly string[] = fieldNames.filter(
 );
 const otherLetters = new Set(otherFields.map(lettersOf));
 
+/** Whether a name is that of a request field besides the query and the documents, perhaps in another spelling. */
+export function isOtherField(name: string): boolean {
+  return otherLetters.has(lettersOf(name));
+}
+
 /** The request field that an unsent field's name probably means: the names differ in one letter. */
 export function nearField(name: string): string | undefined {
   const letters = lettersOf(name);
-  return otherLetters.has(letters)
-    ? undefined
-    : otherFields.find((field) => isNear(letters, lettersOf(field)));
+  return isOtherField(name) ? undefined : otherFields.find((field) => isNear(letters, lettersOf(field)));
 }
 
 // Whether two names differ by one edit. Compares the lengths first, which is cheap: it runs for each field of each
@@ -175,8 +180,8 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
   }
   // A misspelt field, such as `topN` for `top_n`, is kept: the client rejects it, and names the right spelling.
   for (const name of Object.keys(fields).sort()) {
-    const isOther = !otherFields.includes(name) && otherLetters.has(lettersOf(name));
-    if (isOther && !isNamed(name, reading) && fields[name] !== null) body[name] = fields[name];
+    const isOther = !otherFields.includes(name) && isOtherField(name);
+    if (isOther && ownOf(fields, name, reading) !== undefined) body[name] = fields[name];
   }
   return body as unknown as RerankRequest;
 }
@@ -184,9 +189,13 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
 // The line's own value of a request field. Null counts as missing: a table exported as JSON has null for missing
 // values.
 function ownOf(fields: RequestFields, name: string, reading: InputFormat): unknown {
-  return isNamed(name, reading) || reading.ignored.has(name)
+  return isNamed(name, reading) || reading.ignored.has(lettersOf(name))
     ? undefined
     : (ownField(fields, name) ?? undefined);
+}
+
+function hasValue(fields: RequestFields, name: string): boolean {
+  return (ownField(fields, name) ?? undefined) !== undefined;
 }
 
 // Whether the command line names a field as the id, the query or the documents.

@@ -203,6 +203,8 @@ function rankedNotes({ partly, copied }: Counts): string {
 export interface OutputFiles {
   readonly output: RowSink;
   readonly errors: RowSink | undefined;
+  /** The ids, as JSON, whose error row of an earlier run has been replaced by a row of this run. */
+  readonly replaced: Set<string>;
 }
 
 // The command that messages are for.
@@ -236,15 +238,16 @@ export function addShared(result: RerankAllResult<RequestRow>, files: OutputFile
 
 /** Writes the row of a ranking, and counts it. */
 function addRanking(
-  { id, fingerprint, documentIds }: RequestRow,
+  { id, fingerprint, documentIds, resent }: RequestRow,
   { response, rejected }: Pick<Row, "response" | "rejected">,
-  { output }: OutputFiles,
+  { output, replaced }: OutputFiles,
   { counts }: Report,
 ): void {
   const { data } = response as RerankResponse;
   // A ranking names documents only by their positions. `document_ids` has their ids, in the order of the ranking.
   const ids = documentIds && { document_ids: data.map(({ index }) => documentIds[index]) };
   output.add({ id, fingerprint, ...ids, response, ...(rejected === undefined ? {} : { rejected }) });
+  if (resent !== undefined) replaced.add(JSON.stringify(id));
   counts.ranked += 1;
   if (rejected !== undefined) counts.partly += 1;
 }
@@ -263,7 +266,7 @@ export function isFinal(error: StatusError): boolean {
 }
 
 function addError(
-  { id, fingerprint, line }: RequestRow,
+  { id, fingerprint, line, resent }: RequestRow,
   error: StatusError,
   files: OutputFiles,
   report: Report,
@@ -271,13 +274,16 @@ function addError(
   const isPaid = error.executed === "yes";
   const isWrong = saysWrong(error) && !isPaid;
   const final = isFinal(error);
-  const row = { id, fingerprint, error: errorFields(error, bulk), final, ...(files.errors && { line }) };
+  const fields = isPaid ? paidFields(error) : errorFields(error, bulk);
+  const times = isPaid && resent ? { resent } : {};
+  const row = { id, fingerprint, error: fields, final, ...times, ...(files.errors && { line }) };
   // Without `--errors`, only the errors of requests that do not run again are written, to the output.
   if (files.errors) files.errors.add(row);
   else if (final) files.output.add(row);
+  if (final && resent !== undefined) files.replaced.add(JSON.stringify(id));
   report.counts[isPaid ? "paid" : isWrong ? "wrong" : "failed"] += 1;
   if (files.errors === undefined)
-    report.wrong({ line, id, error: row.error }, `Line ${line}: ${messageOf(error, bulk)}`);
+    report.wrong({ line, id, error: fields }, `Line ${line}: ${fields.message}`);
   return isWrong ? undefined : error;
 }
 
@@ -305,6 +311,13 @@ function saysWrong({ code, codeSource }: StatusError): boolean {
   if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
   // A 404 without an error code in its body may mean that the service's address is wrong.
   return code === "NOT_FOUND" && codeSource === "body";
+}
+
+// The last attempt may say nothing of the one that ran. How many there were is not known of a ranking that no row can hold.
+function paidFields(error: StatusError): Record<string, unknown> {
+  const { attempts, message, ...fields } = errorFields(error, bulk);
+  const paid = `${message} The request ran, and was paid for: only --resend-paid sends it again.`;
+  return { ...fields, message: paid, ...(attempts === 0 ? {} : { attempts }) };
 }
 
 /** The fields of an error that its row in a file keeps. @param command The command that was run */

@@ -1,14 +1,14 @@
 // The settings of `rerank --bulk`, read from its options.
 import { fstatSync, statSync } from "node:fs";
 import type { RerankAllOptions } from "../../bulk/index.js";
-import { variables } from "../../engine.js";
+import { lettersOf, variables } from "../../engine.js";
 import type { RerankRequest } from "../../index.js";
 import { shardOf } from "../checkpoints/ids.js";
 import { realName } from "../checkpoints/readRows.js";
 import { type Context, cannotRead, namingFile, refuseOptions, UsageError } from "../context.js";
 import type { InputRequest } from "../input/readInput.js";
 import { splitOf } from "../input/splitText.js";
-import { type InputFormat, otherFields } from "./bulkRequest.js";
+import { type InputFormat, isOtherField, otherFields } from "./bulkRequest.js";
 
 /** The options of `rerank` that a bulk run uses or rejects. */
 export interface BulkOptions {
@@ -198,7 +198,7 @@ function joinedFieldsOf(documentsField: string): readonly string[] | undefined {
 
 function ignoredOf(names: string | undefined): ReadonlySet<string> {
   const ignored = names?.split(",").map((name) => name.trim()) ?? [];
-  if (ignored.every((name) => otherFields.includes(name))) return new Set(ignored);
+  if (ignored.every(isOtherField)) return new Set(ignored.map(lettersOf));
   const known = otherFields.join(", ");
   throw new UsageError(`--ignore-fields must name fields of a request, such as task: ${known}.`);
 }

@@ -5,7 +5,7 @@ import { IdTable } from "../checkpoints/ids.js";
 import type { BulkRequest } from "./bulkRequest.js";
 
 /** The fields of a request's row, except its result. */
-export type RequestRow = Pick<BulkRequest, "id" | "fingerprint" | "documentIds" | "line">;
+export type RequestRow = Pick<BulkRequest, "id" | "fingerprint" | "documentIds" | "line" | "resent">;
 
 // Stored in place of a row's offset: the request is in flight, or it has no ranking that equal requests could share.
 const inFlight = -1;
@@ -82,9 +82,9 @@ export class EqualRequests {
       this.#begin(request, number);
       return "send";
     }
-    const { id, fingerprint, documentIds, line } = request;
+    const { id, fingerprint, documentIds, line, resent } = request;
     const waiting = this.#waiting.get(number) ?? [];
-    waiting.push({ id, fingerprint, documentIds, line });
+    waiting.push({ id, fingerprint, documentIds, line, resent });
     this.#waiting.set(number, waiting);
     this.#held += 1;
     return "waits";

@@ -5,7 +5,7 @@ import { requests } from "../../generated/contract.js";
 import { isStatusError } from "../../index.js";
 import { UsageError } from "../context.js";
 import type { BadLine } from "../input/invalidLines.js";
-import { namesIn } from "../input/lineContent.js";
+import { isObject, namesIn } from "../input/lineContent.js";
 import { named } from "../terminal.js";
 import { BulkRequest } from "./bulkRequest.js";
 
@@ -15,18 +15,29 @@ const judged = 20;
 export class FirstLines {
   readonly #lines: (BulkRequest | BadLine)[] = [];
   #isOver = false;
+  #hasOwn = false;
 
   /** Whether one line is valid, or invalid in another way: no further line is looked at. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Looks at a line. @throws UsageError if it is the 20th, and all are invalid in the same way */
-  add(line: BulkRequest | BadLine): void {
+  /** Whether one of them is a JSON object. */
+  get hasFields(): boolean {
+    return this.#lines.some(({ fields }) => fields !== undefined);
+  }
+
+  /**
+   * Looks at a line.
+   * @param isOwn Whether it belongs to this run's shard
+   * @throws UsageError if it is the 20th, and all are invalid in the same way
+   */
+  add(line: BulkRequest | BadLine, isOwn: boolean): void {
     if (this.#isOver) return;
+    this.#hasOwn ||= isOwn;
     const fault = faultOf(line);
     const [first = line] = this.#lines;
-    this.#isOver = fault === undefined || kindOf(fault) !== kindOf(faultOf(first));
+    this.#isOver = fault === undefined || kindOf(line, fault) !== kindOf(first, faultOf(first));
     this.#lines.push(line);
     if (this.#isOver || this.#lines.length < judged) return;
     throw new UsageError(`${this.#text(`The first ${judged}`, "s are all")} Nothing was sent.`);
@@ -37,7 +48,7 @@ export class FirstLines {
     const { length } = this.#lines;
     const [first] = this.#lines;
     // Each line that cannot be read at all is reported with its own reason.
-    if (this.#isOver || first?.fields === undefined) return undefined;
+    if (this.#isOver || !this.#hasOwn || first?.fields === undefined) return undefined;
     return length === 1 ? this.#text("The only", " is") : this.#text(`All ${length}`, "s are");
   }
 
@@ -62,9 +73,10 @@ export function faultOf(line: BulkRequest | BadLine): string | undefined {
   }
 }
 
-// A fault without the place where a line has it.
-function kindOf(fault: string | undefined): string | undefined {
-  return fault?.replaceAll(/\[\d+\]| \(column .*| Its fields: .*/g, "");
+// A fault without the place where a line has it, and without the line's values. Lines that are no JSON object have one.
+function kindOf({ fields }: BulkRequest | BadLine, fault: string | undefined): string | undefined {
+  if (fields === undefined) return "";
+  return fault?.replaceAll(/-?\d+(\.\d+)?| Its fields: .*/g, "");
 }
 
 function fieldsIn(line: BulkRequest | BadLine): string {
@@ -73,14 +85,21 @@ function fieldsIn(line: BulkRequest | BadLine): string {
   return ` Line ${line.line} has ${namesIn(line.fields) || "no fields"}${advice}.`;
 }
 
-// If exactly one field of the line could hold the query or the documents, the advice names that field.
+// What mends the fault: a document's text field, the one field that could hold the query or the documents, or leaving a
+// field out.
 function adviceFor(request: BulkRequest): string {
   const { fields, body } = request;
   const fault = faultOf(request) ?? "";
-  if (/\bdocuments\[\d+\] must be a string\b/.test(fault))
-    return "; if documents are objects, name the field that holds their text with --text-field";
+  const [, at] = /\bdocuments\[(\d+)\] must be a string\b/.exec(fault) ?? [];
+  if (at !== undefined)
+    return isObject(body.documents[Number(at)])
+      ? "; if documents are objects, name the field that holds their text with --text-field"
+      : "";
   const field = (["query", "documents"] as const).find((name) => fault.includes(name));
-  if (field === undefined) return "";
+  if (field === undefined) {
+    const other = Object.keys(fields).find((name) => Object.hasOwn(body, name) && fault.includes(name));
+    return other === undefined ? "" : `; --ignore-fields ${named(other)} leaves it out`;
+  }
   const fits = (value: unknown): boolean =>
     field === "query" ? typeof value === "string" : Array.isArray(value);
   // The field is there, and what is invalid is in it.

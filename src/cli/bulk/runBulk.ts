@@ -24,20 +24,11 @@ import {
   Report,
 } from "./bulkResults.js";
 import { type BulkOptions, type BulkSettings, bulkSettings } from "./bulkSettings.js";
+import { dropReplaced, EarlierRows } from "./earlierRows.js";
 import { EqualRequests } from "./equalRequests.js";
 import { type Counts, doneOf, leftOf, settled } from "./figures.js";
 import { FirstLines, faultOf } from "./firstLines.js";
-import {
-  type DoneRequests,
-  type FirstPassResult,
-  firstPass,
-  knownError,
-  openErrors,
-  openOutput,
-  readDone,
-  readWrong,
-  type WrongRequests,
-} from "./firstPass.js";
+import { type FirstPassResult, firstPass } from "./firstPass.js";
 
 type RequestToSend = RerankRequest & { readonly id: BulkRequest };
 
@@ -57,8 +48,7 @@ const none = {
 interface BulkRun {
   readonly settings: BulkSettings;
   readonly signal: AbortSignal;
-  readonly checkpoint: DoneRequests;
-  readonly wrong: WrongRequests;
+  readonly earlier: EarlierRows;
   readonly found: FirstPassResult | undefined;
   readonly equals: EqualRequests;
   readonly files: OutputFiles;
@@ -88,6 +78,7 @@ async function runOwning(
 ): Promise<void> {
   const started = performance.now();
   const run = await openRun(context, settings, checkpoints);
+  const begunAt = [run.files.output, run.files.errors].map((rows) => rows?.end ?? 0);
   let isRefused = false;
   try {
     await rankAll(run, client);
@@ -98,6 +89,7 @@ async function runOwning(
   } finally {
     const { report } = run;
     report.end();
+    await tidy(run.files, begunAt, checkpoints);
     for (const file of checkpoints) file.check();
     const seconds = (performance.now() - started) / 1000;
     const kept = run.files.errors === undefined ? "nowhere" : "errors";
@@ -107,6 +99,16 @@ async function runOwning(
   }
 }
 
+// Drops error rows of earlier runs that a row of this run has replaced, unless another program has changed a file.
+async function tidy(
+  { output, errors, replaced }: OutputFiles,
+  begunAt: readonly number[],
+  checkpoints: readonly CheckpointFile[],
+): Promise<void> {
+  if (replaced.size === 0 || output.changed.aborted || errors?.changed.aborted) return;
+  for (const [at, file] of checkpoints.entries()) await dropReplaced(file, replaced, begunAt[at] ?? 0);
+}
+
 // Reads the rows of earlier runs and the input, and opens the files that receive the results.
 async function openRun(
   { terminal, signal }: Context<BulkOptions>,
@@ -114,12 +116,11 @@ async function openRun(
   [output, errors]: readonly CheckpointFile[],
 ): Promise<BulkRun> {
   const { resendPaid, isStrict } = settings;
-  const before = await readDone(output as CheckpointFile, resendPaid);
-  const wrong = await readWrong(errors, resendPaid);
-  if (settings.isPipe && before.size + wrong.size > 0)
+  const before = await EarlierRows.read(output as CheckpointFile, errors, resendPaid);
+  if (settings.isPipe && before.size > 0)
     throw new UsageError("A run from a pipe cannot be continued: --output and --errors must be new files.");
   const invalid = isStrict ? new InvalidLines(terminal.tell, true) : undefined;
-  const pass = { ...settings, invalid, checkpoint: before, wrong, signal };
+  const pass = { ...settings, invalid, earlier: before, signal };
   // Nothing has been sent yet, so an input that cannot be read is an error of the command line.
   const found = settings.isPipe
     ? undefined
@@ -127,25 +128,26 @@ async function openRun(
         throw cannotRead(settings.input.name, error, " Nothing was sent.");
       });
   const files: OutputFiles = {
-    output: await openOutput(output as CheckpointFile, before, resendPaid),
-    errors: errors && (await openErrors(errors, wrong)),
+    output: await before.openOutput(output as CheckpointFile),
+    errors: errors && (await before.openErrors(errors)),
+    replaced: new Set(),
   };
   // The output was rewritten, which moved its rows, so their offsets are read again.
-  const isMoved = resendPaid && before.hasPaid;
-  const checkpoint = isMoved ? await readDone(output as CheckpointFile, resendPaid) : before;
-  const earlier = {
+  const isMoved = before.output.hasReplaced;
+  const earlier = isMoved ? await EarlierRows.read(output as CheckpointFile, errors, resendPaid) : before;
+  const counts = {
     requests: found?.requests,
     before: found?.done.size ?? 0,
     wrongBefore: found?.wrong ?? 0,
     paidBefore: found?.paid ?? 0,
     partlyBefore: found?.partly ?? 0,
   };
-  const report = new Report(terminal, { ...earlier, ...none });
+  const report = new Report(terminal, { ...counts, ...none });
   report.paidBefore();
   report.allInvalid(found?.allInvalid);
   for (const [field, lines] of found?.ownInstead ?? []) report.overruled(field, lines);
   for (const [name, lines] of found?.nearNames ?? []) report.nearlySent(name, lines);
-  return { settings, signal, checkpoint, wrong, found, equals: new EqualRequests(), files, report };
+  return { settings, signal, earlier, found, equals: new EqualRequests(), files, report };
 }
 
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
@@ -165,9 +167,11 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
       report.update();
     }
   } catch (error) {
-    if (isStatusError(error)) throw endOf(run, error as RerankAllError<BulkRequest>);
+    // A run that a limit ends with its last request is over as any other.
+    const isOver = isStatusError(error) && doneOf(report.counts) === report.counts.requests;
+    if (isStatusError(error) && !isOver) throw endOf(run, error as RerankAllError<BulkRequest>);
     // When the read of a pipe is aborted, the stream throws an error of its own.
-    throw signal.aborted ? endOf(run, undefined) : error;
+    if (!isOver) throw signal.aborted ? endOf(run, undefined) : error;
   } finally {
     clearInterval(timer);
   }
@@ -221,7 +225,7 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<RequestToSend> {
 }
 
 async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerator<RequestToSend> {
-  const { settings, checkpoint, wrong, found, files, report } = run;
+  const { settings, earlier, found, files, report } = run;
   const seen = new Set<string>();
   const told = new Set<string>();
   for await (const lines of linesToDo(run, AbortSignal.any([run.signal, changed]))) {
@@ -234,7 +238,8 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
       if (!(request instanceof BulkRequest)) addBadLine(request, files, report);
       else if (isDone) noteDone(request, run);
       else if (settings.isPipe && seen.has(request.key)) addDuplicate(request, files, report);
-      else if (checkpoint.find(request) === "no" && knownError(wrong, request) === undefined) {
+      else if (earlier.find(request) === "no") {
+        request.resent = earlier.resentOf(request);
         if (settings.isPipe) seen.add(request.key);
         if (settings.isPipe) tellOnce(request, told, report);
         if (await isSent(request, run)) yield { ...request.body, id: request };
@@ -244,8 +249,8 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
 }
 
 // Records the row of a finished request, which requests that ask the same can copy.
-function noteDone(request: BulkRequest, { checkpoint, equals }: BulkRun): void {
-  const offset = checkpoint.rankedAt(request);
+function noteDone(request: BulkRequest, { earlier, equals }: BulkRun): void {
+  const offset = earlier.output.rankedAt(request);
   if (offset !== undefined) equals.add(request, offset);
 }
 
@@ -253,7 +258,7 @@ const unknownRow: Row = { id: "", fingerprint: "", response: { data: [] } };
 
 // Whether a request is sent. With --dedupe, it is not sent if an equal request has a row or is in flight.
 async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
-  const { equals, settings, checkpoint, files, report } = run;
+  const { equals, settings, earlier, files, report } = run;
   if (!settings.dedupe) {
     equals.send(request);
     return true;
@@ -265,7 +270,7 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
   const place = equals.place(request);
   if (typeof place === "number") {
     // In a dry run no row was written.
-    const row = files.output === droppedRows ? unknownRow : checkpoint.rowAt(place);
+    const row = files.output === droppedRows ? unknownRow : earlier.output.rowAt(place);
     addCopy(request, row, files, report);
   } else if (typeof place === "object") addShared({ id: request, error: place }, files, report);
   return place === "send";
@@ -279,7 +284,8 @@ function addAll(
   const { end } = files.output;
   const error = addResult(result, files, report);
   const isRanked = result.error === undefined && error === undefined;
-  if (isRanked && equals.isRepeat(result.id)) report.counts.same += 1;
+  const isSent = isRanked || (result.error ?? error)?.attempts.length !== 0;
+  if (isSent && equals.isRepeat(result.id)) report.counts.same += 1;
   const failed = result.error ?? error;
   const shared = settings.dedupe && failed !== undefined && isFinal(failed) ? failed : undefined;
   for (const id of equals.settled(result.id, isRanked ? end : shared)) {
@@ -332,7 +338,7 @@ async function* startingWell(
     held.push(lines);
     for (const line of first.isOver ? [] : lines) {
       const read = readLine(line, reading);
-      if (read !== undefined) first.add(read);
+      if (read !== undefined) first.add(read, isOwn(read, reading));
     }
     if (first.isOver) yield* held.splice(0);
   }

@@ -103,7 +103,8 @@ export class CheckpointFile {
   /** Replaces the file with a new one, which has only the rows that `fill` adds. */
   async rewrite(fill: (rows: RowWriter) => Promise<void>): Promise<RowSink> {
     if (this.#lease === noLease) return droppedRows;
-    this.#keepTorn();
+    if (this.#rows === undefined) this.#keepTorn();
+    else this.#closeRows();
     const { rows: name } = filesBeside(this.path);
     const rows = new RowWriter(this.#source.option, name, { end: 0, lacksEnd: false }, this.path);
     await fill(rows);
@@ -130,12 +131,18 @@ export class CheckpointFile {
   /** Closes the file and releases its lease. @param hasEndedWell If true, the .torn copy of a cut row is removed */
   close(hasEndedWell: boolean): void {
     try {
-      this.#rows?.close();
+      this.#closeRows();
     } catch (error) {
       this.#lease.release(false);
       throw error;
     }
     this.#lease.release(hasEndedWell);
+  }
+
+  #closeRows(): void {
+    const rows = this.#rows;
+    this.#rows = undefined;
+    rows?.close();
   }
 
   #writing(rows: RowWriter): RowWriter {

@@ -20,6 +20,8 @@ export interface Row {
   readonly sending?: true;
   /** In a row with an error: whether the request does not run again, because it is invalid or was paid for. */
   readonly final?: boolean;
+  /** In a final row of a request that was paid for: how often it was sent again (`--resend-paid`). */
+  readonly resent?: number;
   /** In an errors file: the number of the input line. If that line is no request, the row has no id. */
   readonly line?: number;
 }
