@@ -5,7 +5,7 @@
  */
 import type { Client } from "../client.js";
 import { invalid } from "../errors/statusError.js";
-import { memberOf } from "../values.js";
+import { valueOr } from "../values.js";
 import { Source } from "./intake.js";
 import {
   type RerankAllCounts,
@@ -63,7 +63,8 @@ export function rerankAll<Id = string>(
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
-  if (typeof memberOf(client, "rerank") !== "function") throw invalid("client must have a method rerank.");
+  if (!valueOr(() => typeof client.rerank === "function", Boolean(client)))
+    throw invalid("client must have a method rerank.");
   const run = new Run(client, new Source(requests), settingsOf(options));
   return new Results(run) as unknown as RerankAllResults<Id>;
 }
