@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { StatusError } from "../../index.js";
 import { type Context, orUndefined } from "../context.js";
 import { counted } from "../terminal.js";
-import { checkFile, type FileReport, largestFile, sizeWarning } from "./checkFile.js";
+import { changedText, checkFile, type FileReport, largestFile, sizeWarning } from "./checkFile.js";
 import { type Finding, faultLine } from "./rows.js";
 
 const saysJsonLines = /\.(jsonl|ndjson)(\.gz)?$/i;
@@ -38,7 +38,8 @@ export async function whyInvalid(
   const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
-  if (fileVersion(file) !== state) return "it changed while it was checked.";
+  // A file that only grew is another too: the upload would send what was not checked.
+  if (fileVersion(file) !== state) return changedText("it");
   const reason = reasonOf(report);
   if (reason === undefined) report.warnings.forEach(tell);
   return reason;

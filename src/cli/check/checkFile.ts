@@ -1,7 +1,7 @@
 import { filePartOf } from "../../engine.js";
 import { cannotRead, UsageError } from "../context.js";
 import { isGzip } from "../input/formats.js";
-import { openInput, rowsOf } from "../input/readInput.js";
+import { rowsOf, WatchedInput } from "../input/readInput.js";
 import { requestRules } from "../operations.js";
 import { counted, grouped } from "../terminal.js";
 import type { KeyCount } from "./keys.js";
@@ -41,21 +41,28 @@ export async function checkFile(file: string, signal: AbortSignal, name: string 
     const failure = cannotRead(name, error);
     if (!(failure instanceof UsageError)) throw failure;
     problem = failure.message;
-    isRead = input.bytes > 0;
+    isRead = input.seen > 0;
   }
+  // A change may also be why it could not be read.
+  if (isRead && (await input.hasChanged())) problem = changedText(name);
   if (input.isGzip && problem === undefined && file !== "-" && !/\.gz$/i.test(file))
     rows.warn("gzip", 1, "the file is gzip, and its name does not end in .gz");
   const { keys, invalid } = rows;
   return {
     rows: rows.count,
-    bytes: input.bytes,
+    bytes: input.seen,
     keys: keys.counts(),
     ...(keys.hasOthers && { moreKeys: true }),
     ...(problem !== undefined && { problem }),
     ...(invalid.lines > 0 && { invalid: { lines: invalid.lines, first: invalid.first } }),
-    warnings: [...rows.warnings(), ...sizeWarning(input.bytes)],
+    warnings: [...rows.warnings(), ...sizeWarning(input.seen)],
     isRead,
   };
+}
+
+/** The problem of a file that another program changed while it was checked. */
+export function changedText(name: string): string {
+  return `${name} changed while it was checked.`;
 }
 
 /** The largest file that an upload takes, in bytes. */
@@ -88,21 +95,14 @@ async function addAll(input: SeenInput, rows: Rows, name: string): Promise<void>
 }
 
 /** Reads an input in small parts, counts its bytes, and notes whether it is gzip. */
-class SeenInput {
-  bytes = 0;
+class SeenInput extends WatchedInput {
+  seen = 0;
   isGzip = false;
-  readonly #file: string;
-  readonly #signal: AbortSignal;
-
-  constructor(file: string, signal: AbortSignal) {
-    this.#file = file;
-    this.#signal = signal;
-  }
 
   async *parts(): AsyncGenerator<Buffer> {
-    for await (const chunk of openInput(this.#file, this.#signal)) {
-      const isFirst = this.bytes === 0;
-      this.bytes += chunk.length;
+    for await (const chunk of this.bytes()) {
+      const isFirst = this.seen === 0;
+      this.seen += chunk.length;
       if (isFirst) this.isGzip = isGzip(chunk);
       // The first chunk stays whole: the input's format is recognized by it.
       if (isFirst) yield chunk;

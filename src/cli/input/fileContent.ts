@@ -15,6 +15,7 @@ export class FileContent {
   readonly #blocks: { readonly sum: number; readonly linesBefore: number }[] = [];
   #stats: Stats | undefined;
   #end = 0;
+  #isWhole = false;
 
   constructor(path: string) {
     this.#path = path;
@@ -28,7 +29,10 @@ export class FileContent {
       for (let sum = 0; ; ) {
         signal.throwIfAborted();
         const bytes = await blockAt(file, this.#end, chunkBytes);
-        if (bytes.length === 0) return;
+        if (bytes.length === 0) {
+          this.#isWhole = true;
+          return;
+        }
         sum = crc32(bytes, sum);
         this.#end += bytes.length;
         this.#blocks.push({ sum, linesBefore: this.lines });
@@ -47,6 +51,24 @@ export class FileContent {
       // The file was written to: blocks that were yielded earlier may have changed since, so compare all of them once
       // more.
       if (!(await this.#isUntouched())) for await (const _ of this.#compared(file, signal, () => true));
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Whether the file lost any of the bytes that were read or were to be read. Bytes that were appended are no change. */
+  async hasChanged(signal: AbortSignal): Promise<boolean> {
+    if (this.#stats === undefined) return false;
+    const isCut = this.#isWhole && this.#end < this.#stats.size;
+    if (isCut || !(await this.#isInPlace())) return true;
+    if (await this.#isUntouched()) return false;
+    const file = await open(this.#path);
+    try {
+      for await (const _ of this.#compared(file, signal, () => true));
+      return false;
+    } catch (error) {
+      if (error instanceof InputChanged) return true;
+      throw error;
     } finally {
       await file.close();
     }
@@ -100,8 +122,11 @@ async function blockAt(file: FileHandle, start: number, most: number): Promise<B
   return block.subarray(0, length);
 }
 
-function changedAt(line: number): Error {
-  return new Error(
+/** The error if another program changed an input while it was read. */
+export class InputChanged extends Error {}
+
+function changedAt(line: number): InputChanged {
+  return new InputChanged(
     `--bulk: the input changed at line ${line} while this run was reading it. What was ranked stays: run the same command again, once nothing writes the input any more.`,
   );
 }

@@ -5,6 +5,7 @@ import { stat } from "node:fs/promises";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cannotRead, UsageError } from "../context.js";
+import { FileContent, InputChanged } from "./fileContent.js";
 import { foreignFormat, foreignText, isGzip, type Wanted } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
@@ -28,6 +29,36 @@ export function openInput(file: string, signal: AbortSignal): AsyncIterable<Buff
   return addAbortSignal(signal, stream) as AsyncIterable<Buffer>;
 }
 
+/** An input that is read once. Of a file, it knows whether another program changed it meanwhile. */
+export class WatchedInput {
+  readonly #file: string;
+  readonly #signal: AbortSignal;
+  #content: FileContent | undefined;
+
+  constructor(file: string, signal: AbortSignal) {
+    this.#file = file;
+    this.#signal = signal;
+  }
+
+  async *bytes(): AsyncGenerator<Buffer> {
+    const size = await fileSize(this.#file);
+    // A file of the system, such as one below /proc, says that it has no bytes, and is read as a pipe is.
+    if (size) this.#content = new FileContent(this.#file);
+    yield* this.#content?.see(this.#signal) ?? openInput(this.#file, this.#signal);
+  }
+
+  /** Whether the file was changed other than by appending. False for a pipe, which can be read only once. */
+  async hasChanged(): Promise<boolean> {
+    return !this.#signal.aborted && (await this.#content?.hasChanged(this.#signal)) === true;
+  }
+}
+
+/** How many bytes a file has; undefined for a pipe or a folder, or if there is none. */
+export async function fileSize(file: string): Promise<number | undefined> {
+  const found = file === "-" ? undefined : await stat(file).catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
+}
+
 /**
  * The lines of an input.
  * @param longest The longest line to keep, in bytes
@@ -47,8 +78,9 @@ export async function* readLines(
   request: InputRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Line[]> {
-  const read = textOf(openInput(file, signal), request);
-  yield* linesOf(await allOf(file, read, request.name), Number.POSITIVE_INFINITY);
+  const input = new WatchedInput(file, signal);
+  const chunks = await allOf(file, textOf(input.bytes(), request), request.name, input);
+  yield* linesOf(chunks, Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -61,16 +93,23 @@ export async function readBody(
   { name, wanted }: { readonly name: string; readonly wanted: "JSON" | undefined },
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const bytes = openInput(file, signal);
+  const input = new WatchedInput(file, signal);
+  const bytes = input.bytes();
   const read = wanted === undefined ? bytes : textOf(bytes, { name, wanted, allowEmpty: true });
-  return Buffer.concat(await allOf(file, read, name));
+  return Buffer.concat(await allOf(file, read, name, input));
 }
 
-async function allOf(file: string, bytes: AsyncIterable<Buffer>, name: string): Promise<readonly Buffer[]> {
+async function allOf(
+  file: string,
+  bytes: AsyncIterable<Buffer>,
+  name: string,
+  input: WatchedInput,
+): Promise<readonly Buffer[]> {
   const chunks: Buffer[] = [];
   let count = 0;
+  let failure: unknown;
   try {
-    const most = await mostBytesOf(file);
+    const most = (await fileSize(file)) === undefined ? mostPipedBytes : Number.POSITIVE_INFINITY;
     for await (const chunk of bytes) {
       count += chunk.byteLength;
       if (count > most)
@@ -78,13 +117,15 @@ async function allOf(file: string, bytes: AsyncIterable<Buffer>, name: string): 
       chunks.push(chunk);
     }
   } catch (error) {
-    throw cannotRead(name, error, " Nothing was sent.");
+    failure = error;
   }
+  // A change may also be why it could not be read.
+  if (await input.hasChanged())
+    throw new InputChanged(
+      `${name}: the input changed while it was read. Nothing was sent: run the same command again, once nothing writes the input any more.`,
+    );
+  if (failure !== undefined) throw cannotRead(name, failure, " Nothing was sent.");
   return chunks;
-}
-
-async function mostBytesOf(file: string): Promise<number> {
-  return file !== "-" && (await stat(file)).isFile() ? Number.POSITIVE_INFINITY : mostPipedBytes;
 }
 
 /** The text of an input, in UTF-8. @throws UsageError before it yields anything, if the input is in another format */
@@ -94,9 +135,10 @@ async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): Asy
   const isPacked = isGzip(packed);
   const [head, text] = isPacked ? await begun(unpacked(all)) : [packed, all];
   const format = foreignFormat(head, wanted);
-  if (format !== undefined) throw new UsageError(foreignText(name, format, wanted, isPacked));
   let isEmpty = true;
   for await (const chunk of text) {
+    // Thrown in the loop, so that the file is closed.
+    if (format !== undefined) throw new UsageError(foreignText(name, format, wanted, isPacked));
     isEmpty &&= /^[\s\u00ef\u00bb\u00bf]*$/.test(chunk.toString("latin1"));
     yield chunk;
   }
