@@ -44,7 +44,8 @@ function isValid({ problem, invalid }: Checked): boolean {
 function show(name: string, report: Checked, terminal: Terminal): void {
   const { rows, bytes, keys, moreKeys, problem, invalid, warnings } = report;
   const print = (line: string): void => terminal.print(line);
-  print(oneLine(`${name}: ${counted(rows, "row")}, ${counted(bytes, "byte")}.`));
+  const size = bytes === undefined ? "" : `, ${counted(bytes, "byte")}`;
+  print(oneLine(`${name}: ${counted(rows, "row")}${size}.`));
   const listed = keys.map((key) => `${named(key.name)} (${counted(key.rows, "row")})`);
   const others = moreKeys ? ", and others that were not counted" : "";
   if (listed.length > 0) print(`  Keys: ${listed.join(", ")}${others}.`);

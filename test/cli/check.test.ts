@@ -105,7 +105,7 @@ const warnings: readonly (readonly [what: string, bytes: string | Uint8Array, sa
   [
     "gzip whose name does not say so",
     gzipSync('{"a": 1}\n'),
-    "line 1, column 1: the file is gzip, and its name does not end in .gz",
+    "the file is gzip, and its name does not end in .gz",
   ],
   [
     "a line too long to be read",
@@ -195,7 +195,26 @@ test.each([
   const { exitCode, stdout } = await tunerank(["check", file, "--json"]);
   const [{ warnings }] = JSON.parse(stdout).files;
   const found = warnings.find(({ kind }: { kind: string }) => kind === "size");
-  expect([exitCode, found?.first[0].reason]).toEqual([0, said && expect.stringContaining(said)]);
+  const first = said && [{ reason: expect.stringContaining(said) }];
+  expect([exitCode, found?.first]).toEqual([0, first]);
+});
+
+test("a file that is refused by its first bytes has its own size, and a pipe has none", async () => {
+  const file = await written("");
+  await truncate(file, 157_286_401);
+  const { exitCode, stdout } = await tunerank(["check", file]);
+  expect([exitCode, stdout.split("\n").slice(0, 3)]).toEqual([
+    2,
+    [
+      `${file}: 0 rows, 157,286,401 bytes.`,
+      "  Invalid: It is binary data, not JSON lines in UTF-8.",
+      "  Warning: the file has 157,286,401 bytes: an upload takes at most 157,286,400",
+    ],
+  ]);
+  const input = Buffer.alloc(1000);
+  expect((await tunerank(["check", "-"], { input })).stdout.split("\n")[0]).toBe("-: 0 rows.");
+  const { files } = JSON.parse((await tunerank(["check", "-", "--json"], { input })).stdout);
+  expect(files[0]).not.toHaveProperty("bytes");
 });
 
 test("check reads the standard input", async () => {

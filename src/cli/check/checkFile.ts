@@ -1,7 +1,7 @@
 import { filePartOf } from "../../engine.js";
 import { cannotRead, UsageError } from "../context.js";
 import { isGzip } from "../input/formats.js";
-import { rowsOf, WatchedInput } from "../input/readInput.js";
+import { fileSize, rowsOf, WatchedInput } from "../input/readInput.js";
 import { requestRules } from "../operations.js";
 import { counted, grouped } from "../terminal.js";
 import type { KeyCount } from "./keys.js";
@@ -14,7 +14,8 @@ const atOnce = 16 * 1024;
 /** The result of checking a file. */
 export interface FileReport {
   readonly rows: number;
-  readonly bytes: number;
+  /** Undefined for a pipe that was not read to its end. */
+  readonly bytes?: number;
   readonly keys: readonly KeyCount[];
   /** Present if there are keys that were not counted. */
   readonly moreKeys?: true;
@@ -34,6 +35,7 @@ export async function checkFile(file: string, signal: AbortSignal, name: string 
   const input = new SeenInput(file, signal);
   let problem: string | undefined;
   let isRead = true;
+  let isWhole = true;
   try {
     await addAll(input, rows, name);
     if (rows.count === 0) problem = `${name} is empty.`;
@@ -42,20 +44,22 @@ export async function checkFile(file: string, signal: AbortSignal, name: string 
     if (!(failure instanceof UsageError)) throw failure;
     problem = failure.message;
     isRead = input.seen > 0;
+    isWhole = !isRead;
   }
+  const bytes = isWhole ? input.seen : await fileSize(file);
   // A change may also be why it could not be read.
   if (isRead && (await input.hasChanged())) problem = changedText(name);
   if (input.isGzip && problem === undefined && file !== "-" && !/\.gz$/i.test(file))
-    rows.warn("gzip", 1, "the file is gzip, and its name does not end in .gz");
+    rows.warnOfFile("gzip", "the file is gzip, and its name does not end in .gz");
   const { keys, invalid } = rows;
   return {
     rows: rows.count,
-    bytes: input.seen,
+    ...(bytes !== undefined && { bytes }),
     keys: keys.counts(),
     ...(keys.hasOthers && { moreKeys: true }),
     ...(problem !== undefined && { problem }),
     ...(invalid.lines > 0 && { invalid: { lines: invalid.lines, first: invalid.first } }),
-    warnings: [...rows.warnings(), ...sizeWarning(input.seen)],
+    warnings: [...rows.warnings(), ...sizeWarning(bytes ?? 0)],
     isRead,
   };
 }
@@ -81,7 +85,7 @@ export function sizeWarning(bytes: number): FileReport["warnings"] {
       ? `an upload takes at most ${grouped(largest)}`
       : `the service may refuse more than ${grouped(surest)}, as it does not say which ${surest / 1e6} MB it means`;
   const reason = `the file has ${counted(bytes, "byte")}: ${most}`;
-  return [{ kind: "size", lines: 1, first: [{ line: 1, column: 1, reason }] }];
+  return [{ kind: "size", lines: 1, first: [{ reason }] }];
 }
 
 async function addAll(input: SeenInput, rows: Rows, name: string): Promise<void> {

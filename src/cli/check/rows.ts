@@ -15,16 +15,17 @@ export const mostCompared = 500_000;
 const longestParsed = 64 * 1024;
 const shown = 5;
 
+/** A fault of a line; of the whole file if it has no line. */
 export interface LineFault {
-  readonly line: number;
+  readonly line?: number;
   /** The position in the line, counted from 1, in characters. */
-  readonly column: number;
+  readonly column?: number;
   readonly reason: string;
 }
 
 /** The text of a fault, for people. */
 export function faultLine({ line, column, reason }: LineFault): string {
-  return `line ${line}, column ${column}: ${reason}`;
+  return line === undefined ? reason : `line ${line}, column ${column}: ${reason}`;
 }
 
 /** The lines with one kind of fault: their number, and the first five. */
@@ -95,9 +96,12 @@ export class Rows {
     reason: string,
     more: { column?: number; lines?: number } = {},
   ): void {
-    const found = this.#warnings.get(kind) ?? new Found();
-    this.#warnings.set(kind, found);
-    found.add({ line, column: more.column ?? 1, reason }, more.lines);
+    this.#found(kind).add({ line, column: more.column ?? 1, reason }, more.lines);
+  }
+
+  /** Warns of the whole file. */
+  warnOfFile(kind: WarningKind, reason: string): void {
+    this.#found(kind).add({ reason });
   }
 
   /** The warnings about all lines, once the whole file was read. */
@@ -115,6 +119,12 @@ export class Rows {
     if (names === undefined) this.warn("no object", line, "it is no object");
     else this.keys.add(names, line);
     this.#compare(text, line);
+  }
+
+  #found(kind: WarningKind): Found {
+    const found = this.#warnings.get(kind) ?? new Found();
+    this.#warnings.set(kind, found);
+    return found;
   }
 
   #compare(text: string, line: number): void {
