@@ -1,6 +1,6 @@
 import { checkFile, type FileReport } from "./check/checkFile.js";
 import { type Finding, faultLine, mostCompared } from "./check/rows.js";
-import { type Context, hasKey, Reported, UsageError } from "./context.js";
+import { type Context, hasKey, namingFile, Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { counted, isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
 
@@ -19,9 +19,12 @@ export async function run({ args, options, terminal, signal }: Context<CheckOpti
   let [isGood, isAnyRead] = [true, false];
   for (const [index, file] of args.entries()) {
     const name = !hasKey(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
-    const { isRead, problem, ...others } = await checkFile(file, signal);
+    const { isRead, problem, ...others } = await checkFile(file, signal).catch((error) => {
+      throw signal.aborted ? interruptedAfter(index, args.length) : error;
+    });
     // What cannot be read has no line above with its name.
-    const said = isRead ? problem : problem?.replace(/^It/, () => name);
+    const shown = hasKey(file) ? name : namingFile("FILE", file);
+    const said = isRead ? problem : problem?.replace(/^It/, () => shown);
     const report = said === undefined ? others : { ...others, problem: said };
     isAnyRead ||= isRead;
     const ok = isValid(report) && !(options.strict && report.warnings.length > 0);
@@ -33,6 +36,12 @@ export async function run({ args, options, terminal, signal }: Context<CheckOpti
   if (terminal.json) terminal.print(jsonLine({ files: told, note }));
   else if (isAnyRead && !isSilent(terminal)) terminal.note(note);
   if (!isGood) throw new Reported(exitCodes.usage);
+}
+
+// A check sends nothing, so its end says nothing of that.
+function interruptedAfter(done: number, of: number): RunEnded {
+  const text = `${done} of ${counted(of, "file")} ${of === 1 ? "was" : "were"} checked.`;
+  return new RunEnded("Interrupted", exitCodes.interrupted, { done, of, text });
 }
 
 type Checked = Omit<FileReport, "isRead">;

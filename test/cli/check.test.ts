@@ -172,7 +172,7 @@ test("--json has the same for programs, of each file", async () => {
         rows: 0,
         bytes: 0,
         keys: [],
-        problem: `${missing} cannot be read: ENOENT: no such file or directory.`,
+        problem: `FILE "${missing}" cannot be read: ENOENT: no such file or directory.`,
         warnings: [],
       },
     ],
@@ -197,6 +197,17 @@ test.each([
   const found = warnings.find(({ kind }: { kind: string }) => kind === "size");
   const first = said && [{ reason: expect.stringContaining(said) }];
   expect([exitCode, found?.first]).toEqual([0, first]);
+});
+
+test("a signal ends a check with how many files were checked", async () => {
+  const file = await written('{"a": 1}\n');
+  const child = start(["check", file, "-"], { openInput: true });
+  const outcome = outcomeOf(child);
+  // More than a pipe holds: once it is written, the command has begun to read.
+  await new Promise((resolve) => child.stdin?.write(textOfRows.repeat(10_000), resolve));
+  child.kill("SIGTERM");
+  const { exitCode, stderr } = await outcome;
+  expect([exitCode, stderr]).toEqual([143, "tunerank: Interrupted: 1 of 2 files were checked.\n"]);
 });
 
 test("a file that is refused by its first bytes has its own size, and a pipe has none", async () => {

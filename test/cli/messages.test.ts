@@ -40,11 +40,11 @@ describe("a file is named as it was typed", () => {
 
   test("by check, alone and among others", async () => {
     const alone = await run(["check", "none.jsonl"]);
-    expect([alone.exitCode, alone.stdout, alone.stderr]).toEqual([2, `none.jsonl ${none}\n`, ""]);
+    expect([alone.exitCode, alone.stdout, alone.stderr]).toEqual([2, `FILE "none.jsonl" ${none}\n`, ""]);
     const both = await run(["check", "none.jsonl", "other.jsonl", documents]);
     expect(both.stdout.split("\n").slice(0, 3)).toEqual([
-      `none.jsonl ${none}`,
-      `other.jsonl ${none}`,
+      `FILE "none.jsonl" ${none}`,
+      `FILE "other.jsonl" ${none}`,
       `${documents}: 2 rows, 8 bytes.`,
     ]);
   });
