@@ -91,6 +91,7 @@ class Scanner {
   }
 
   #step(next: string): void {
+    if (next === "\ufeff") this.#fail("a byte order mark");
     if (next === "/") this.#fail("JSON has no comments");
     const expected = this.#expected;
     if (expected === "the end") this.#fail("a second value begins here: each needs a line of its own");

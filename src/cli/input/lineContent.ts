@@ -10,14 +10,18 @@ export type Reading<T> =
   | { readonly value: T; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
+// A byte order mark is no JSON: what comes after it would pass here, and be refused by other readers. Of text it is left out.
+const decoders = {
+  "JSON lines": new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }),
+  lines: new TextDecoder("utf-8", { fatal: true }),
+};
 
 /** The text of a line, without its line end. */
 export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Reading<string> {
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
   // A zero byte is valid UTF-8. A line of JSON with one is no JSON.
   if (wanted === "lines" && bytes.includes(0)) return { problem: "It has a NUL byte, so it is not text." };
-  const text = orUndefined(() => decoder.decode(bytes));
+  const text = orUndefined(() => decoders[wanted].decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };
   const { column, hint } = encodingFault(bytes, wanted);
   return { problem: `It is not UTF-8 (column ${column}). ${hint}.` };
