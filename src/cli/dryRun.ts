@@ -1,7 +1,8 @@
 // `--dry-run`: runs a command with a `fetch` that sends nothing, and prints what the command would have sent.
 import { estimatedTokens, redactorOf } from "../engine.js";
+import { operations } from "../generated/contract.js";
 import { type Context, type DryRun, orUndefined, Reported } from "./context.js";
-import { counted, jsonLine, oneLine, type Terminal } from "./terminal.js";
+import { counted, grouped, jsonLine, oneLine, type Terminal } from "./terminal.js";
 
 /** Requests with one method and one URL. */
 interface PlannedRequests {
@@ -17,16 +18,21 @@ interface PlannedRequests {
 interface FetchInit {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | Blob | AsyncIterable<Uint8Array>;
+  readonly body?: string | Uint8Array | Blob | AsyncIterable<Uint8Array>;
 }
 
 const estimate =
   "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.";
 
+const mostRead = operations.rerankDocuments.maxResponseBytes;
+const unreadable = `The response would have more than ${grouped(mostRead)} bytes, the most that is read: the documents would be ranked, and the result lost. Send them in parts with --batch-size.`;
+
 class Plan implements DryRun {
   readonly #planned: Map<string, PlannedRequests> = new Map();
   #facts: object = {};
   #lines: readonly string[] = [];
+  /** Whether a response would be too large to be read: the run ends there, as it would if it were sent. */
+  isUnreadable = false;
 
   tell(facts: object, lines: readonly string[]): void {
     this.#facts = facts;
@@ -46,9 +52,10 @@ class Plan implements DryRun {
     if (!Array.isArray(documents)) return Response.json({ id: "dry-run" });
     planned.documents = (planned.documents ?? 0) + documents.length;
     planned.estimatedTokens = Math.ceil(estimatedTokens(planned.bytes));
-    return Response.json({
-      data: documents.slice(0, top_n).map((_, index) => ({ index, relevance_score: 0 })),
-    });
+    const data = documents.slice(0, top_n).map((_, index) => ({ index, relevance_score: 0 }));
+    const response = JSON.stringify({ data });
+    this.isUnreadable ||= response.length > mostRead;
+    return new Response(response);
   };
 
   print(terminal: Terminal): void {
@@ -56,11 +63,13 @@ class Plan implements DryRun {
     const isEstimated = all.some(({ estimatedTokens }) => estimatedTokens !== undefined);
     if (terminal.json) {
       const estimated = isEstimated ? { estimate } : {};
-      terminal.print(jsonLine({ dryRun: true, requests: all, ...estimated, ...this.#facts }));
+      const noted = this.isUnreadable ? { note: unreadable } : {};
+      terminal.print(jsonLine({ dryRun: true, requests: all, ...estimated, ...this.#facts, ...noted }));
       return;
     }
     const lines = [...all.map(lineOf), ...(isEstimated ? [estimate] : []), ...this.#lines];
-    for (const line of [...lines, "Nothing was sent."]) terminal.print(oneLine(line));
+    const noted = this.isUnreadable ? [unreadable] : [];
+    for (const line of [...lines, ...noted, "Nothing was sent."]) terminal.print(oneLine(line));
   }
 
   #at(method: string, url: string): PlannedRequests {
@@ -80,7 +89,7 @@ function lineOf({ method, url, requests, bytes, documents, estimatedTokens }: Pl
 
 async function sizeOf(body: FetchInit["body"]): Promise<number> {
   if (body === undefined) return 0;
-  if (typeof body === "string") return Buffer.byteLength(body);
+  if (typeof body === "string" || body instanceof Uint8Array) return Buffer.byteLength(body);
   // A file is read to its end, as an upload reads it, so that a file that cannot be read is reported.
   let size = 0;
   for await (const chunk of body instanceof Blob ? body.stream() : body) size += chunk.byteLength;
@@ -104,7 +113,8 @@ export async function dryRun(context: Context, run: (context: Context) => Promis
     terminal: muted,
     dryRun: plan,
   }).catch((error: unknown) => error);
-  if (ended !== undefined && !(ended instanceof Reported)) throw ended;
+  const isToTell = ended instanceof Reported || (plan.isUnreadable && !context.signal.aborted);
+  if (ended !== undefined && !isToTell) throw ended;
   plan.print(terminal);
-  if (ended !== undefined) throw ended;
+  if (ended instanceof Reported) throw ended;
 }

@@ -54,6 +54,21 @@ describe("what a command would send is what it sends", () => {
     expect(sent).toHaveLength(1);
   });
 
+  test.each([
+    ["a body of another kind", ["--content-type", "text/csv"]],
+    ["a body of JSON", []],
+  ])("a METHOD and a PATH with %s, from a file and from a pipe", async (_, more) => {
+    await writeFile(input, '"née"');
+    const args = ["request", "POST", "/v1/other", ...more];
+    const { told, sent } = await compared(...args, "--body-file", input);
+    expect(told.requests).toEqual([{ ...sent[0], requests: 1 }]);
+    const { stdout } = await tunerank([...args, "--body-file", "-", "--dry-run"], {
+      baseUrl: server.url,
+      input: '"née"',
+    });
+    expect(stdout).toContain("/v1/other: 1 request, 6 bytes.\n");
+  });
+
   test("upload of a file, and of several", async () => {
     const files = ["a.bin", "b.bin"].map((name) => path.join(folder, name));
     for (const file of files) await writeFile(file, "text".repeat(100_000));
@@ -238,3 +253,13 @@ test("several uploads tell what each file would become, and change no checkpoint
     "invalid",
   ]);
 });
+
+test("of more documents than a response can hold, what would be sent is told, and that its result would be lost", async () => {
+  const count = 1_800_000;
+  await writeFile(input, "a\n".repeat(count));
+  const { exitCode, stdout, stderr } = await dry("rerank", "--query", "q", input);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain(": 1 request, 7,200,");
+  expect(stdout).toContain("bytes, 1,800,000 documents, about ");
+  expect(stdout).toMatch(/^The response would have more than 67,108,864 bytes, .* --batch-size\.$/m);
+}, 60_000);
