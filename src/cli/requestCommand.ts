@@ -59,7 +59,7 @@ async function callOperation(context: Context<RequestCommandOptions>, operation:
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
   const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
   refuseOptions(options, ["query", "accept", "maxBytes"], why);
-  const input = await inputOf(operation, options, () => contentOf(context));
+  const input = await inputOf(operation, options, () => contentOf(context, undefined));
   const { repeatable, contentType } = options;
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
@@ -79,7 +79,7 @@ async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
   if (options.param !== undefined)
     throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
   const { accept, repeatable, maxBytes: maxResponseBytes } = options;
-  const content = await contentOf(context);
+  const content = await contentOf(context, "To send it as it is, name its kind with --content-type.");
   const query = options.query && pairsOf(options.query, "--query");
   const request = { method, path, query, accept, ...content } as ServiceRequest;
   await withClient(context, "request", (client) =>
@@ -104,11 +104,19 @@ function refuseInfinite(data: unknown): void {
   writtenBy(() => JSON.stringify(data, finite));
 }
 
+/** The file that a body was read from. */
+interface BodyFile {
+  readonly name: string;
+  readonly file?: string | undefined;
+  /** What to do if it is not meant to be JSON. */
+  readonly ofOther?: string | undefined;
+}
+
 // JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.
-async function contentOf({
-  options,
-  signal,
-}: Context<RequestCommandOptions>): Promise<Partial<ServiceRequest>> {
+async function contentOf(
+  { options, signal }: Context<RequestCommandOptions>,
+  ofOther: string | undefined,
+): Promise<Partial<ServiceRequest>> {
   const { body: text, bodyFile, contentType = "application/json" } = options;
   if (text !== undefined && bodyFile !== undefined) {
     throw new UsageError("--body and --body-file cannot be used together.");
@@ -119,25 +127,26 @@ async function contentOf({
   }
   const isJson = text !== undefined || /[/+]json\b/i.test(contentType);
   const name = namingFile("--body-file", bodyFile ?? "-");
-  const input = { name, wanted: isJson ? ("JSON" as const) : undefined };
+  const input = { name, wanted: isJson ? ("JSON" as const) : undefined, advice: ofOther };
   const body = text === undefined ? await readBody(bodyFile ?? "-", input, signal) : Buffer.from(text);
   return {
-    body: isJson ? checkedJson(body, text === undefined ? name : undefined) : body,
+    body: isJson
+      ? checkedJson(body, text === undefined ? { name, file: bodyFile, ofOther } : undefined)
+      : body,
     contentType,
   };
 }
 
 // Decoding removes a byte order mark: JSON has none, and a service may reject it.
-function checkedJson(body: Buffer, file: string | undefined): Buffer {
-  const name = file ?? "--body";
+function checkedJson(body: Buffer, from: BodyFile = { name: "--body" }): Buffer {
+  const { name, file, ofOther } = from;
   const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
-  if (text === undefined)
-    throw new UsageError(`${name} is not UTF-8. If it is Latin-1: \`${conversionOf("latin1", "JSON")}\`.`);
-  if (orUndefined<unknown>(() => JSON.parse(text)) === undefined)
-    throw new UsageError(
-      `${name} is not JSON (${faultText(text, true)})${file ? "; a file of another kind needs --content-type" : ""}.`,
-    );
-  return Buffer.from(text);
+  if (text !== undefined && orUndefined<unknown>(() => JSON.parse(text)) !== undefined)
+    return Buffer.from(text);
+  const more = ofOther === undefined ? "" : ` ${ofOther}`;
+  if (text !== undefined) throw new UsageError(`${name} is not JSON (${faultText(text, true)}).${more}`);
+  const convert = conversionOf("latin1", "JSON", file);
+  throw new UsageError(`${name} is not UTF-8. If it is Latin-1: \`${convert}\`.${more}`);
 }
 
 function asJson({ httpStatus, headers, data }: CallResponse<unknown>): object {

@@ -141,7 +141,7 @@ async function documentsOf({
   const request = { name: namingFile("FILE", file), wanted, allowEmpty: true } as const;
   for await (const lines of readLines(file, request, signal)) {
     for (const line of lines) {
-      const document = documentOf(line, field);
+      const document = documentOf(line, field, file);
       if (document === undefined) continue;
       if ("problem" in document) found.bad.push(document);
       else found.lines.push(document);
@@ -151,9 +151,13 @@ async function documentsOf({
 }
 
 // An empty line is no document, but it counts in the line numbers.
-function documentOf(whole: Line, field: string | undefined): DocumentLine | SkippedLine | undefined {
+function documentOf(
+  whole: Line,
+  field: string | undefined,
+  file: string,
+): DocumentLine | SkippedLine | undefined {
   const { number: line } = whole;
-  const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines");
+  const { value: text, problem } = lineText(whole, field === undefined ? "lines" : "JSON lines", file);
   // If a line of a plain text file is not UTF-8, the whole file has another encoding.
   if (problem !== undefined && field === undefined)
     throw new UsageError(`Line ${line} cannot be read. ${problem}`);

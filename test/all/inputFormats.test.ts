@@ -84,7 +84,7 @@ test.each(cases)("$what is refused with a line that converts it: $command", asyn
   const outcome = await fromFile(command, bytes);
   const first = outcome.stderr.split("\n")[0] ?? "";
   expect(first).toContain(`tunerank: ${names[command]} "${input}" is ${name}, not `);
-  expect(first).toContain(convert);
+  expect(first).toContain(convert.replace("FILE", input));
   if (name !== "binary data") expect(first).toContain(`new.${endings[command]}`);
   await expectRefused(outcome, first.replace("tunerank: ", ""));
 });
@@ -168,10 +168,11 @@ describe("a line that cannot be read", () => {
   const latin1 = Buffer.from('{"id":3,"query":"é","documents":["a"],"text":"é"}\n', "latin1");
 
   test("is told with its column, and how Latin-1 is converted", async () => {
-    const advice = (ending: string) => `If it is Latin-1: \`iconv -f LATIN1 -t UTF-8 FILE > new.${ending}\`.`;
+    const advice = (ending: string, name = input) =>
+      `If it is Latin-1: \`iconv -f LATIN1 -t UTF-8 ${name} > new.${ending}\`.`;
     const told = await fromFile("bulk", Buffer.concat([Buffer.from(jsonLines), latin1]));
     expect(told.exitCode).toBe(5);
-    expect(told.stderr).toBe(`Line 3 is skipped. It is not UTF-8 (column 18). ${advice("jsonl")}\n`);
+    expect(told.stderr).toBe(`Line 3 is skipped. It is not UTF-8 (column 18). ${advice("jsonl", "FILE")}\n`);
     expect((await rowsOf(output)).map(({ id }) => id)).toEqual([1, 2]);
     await remove();
     ({ folder, remove } = await temporaryFolder());
@@ -207,8 +208,7 @@ describe("a line that cannot be read", () => {
   test("names line and column of a body, and the column of a document", async () => {
     const body = '{"query": "q",\n "documents": ["a" "b"]}';
     const why = "(line 2, column 20: a comma or ] is missing)";
-    const more = "; a file of another kind needs --content-type.";
-    await expectRefused(await fromFile("body", body), `--body-file "${input}" is not JSON ${why}${more}`);
+    await expectRefused(await fromFile("body", body), `--body-file "${input}" is not JSON ${why}.`);
     const typed = await tunerank(["request", "rerankDocuments", "--body", body], { baseUrl: server.url });
     await expectRefused(typed, `--body is not JSON ${why}.`);
     await expectRefused(

@@ -57,12 +57,13 @@ test.each(refusals)("check refuses %s", async (_, bytes, said) => {
 test.each(inputSamples.filter(([what]) => ["HTML", "UTF-16 with its mark", "zstd", "CSV"].includes(what)))(
   "check refuses %s by its first bytes",
   async (_what, _wanted, bytes, name, convert) => {
-    const { exitCode, stdout } = await check(bytes);
+    const file = await written(bytes);
+    const { exitCode, stdout } = await tunerank(["check", file]);
     expect([exitCode, stdout]).toEqual([
       2,
       expect.stringContaining(`  Invalid: It is ${name}, not JSON lines`),
     ]);
-    expect(stdout).toContain(convert);
+    expect(stdout).toContain(convert.replace("FILE", file));
   },
 );
 

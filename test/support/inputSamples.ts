@@ -1,7 +1,10 @@
 import { gzipSync } from "node:zlib";
 import type { Wanted } from "../../src/cli/input/formats.js";
 
-/** What an input begins with, as what it is refused, what it is called, and a part of the line that converts it. */
+/**
+ * What an input begins with, as what it is refused, what it is called, and a part of the line that converts it, with FILE
+ * for its name.
+ */
 export type InputSample = readonly [
   what: string,
   wanted: readonly Wanted[],
@@ -70,13 +73,13 @@ export const inputSamples: readonly InputSample[] = [
   ["zip", any, Buffer.from("PK\x03\x04\x14\x00\x00\x00a.jsonl", "latin1"), "a zip file", "unzip -p FILE >"],
   ["Excel", any, Buffer.from(excel, "latin1"), "an Excel file (xlsx)", "read_xlsx('FILE')"],
   ["Parquet", any, Buffer.from("PAR1\x15\x04\x15\x10", "latin1"), "Parquet", "read_parquet('FILE')"],
-  ["Arrow", any, Buffer.from("ARROW1\x00\x00", "latin1"), "an Arrow file", "i.open_file('FILE')"],
+  ["Arrow", any, Buffer.from("ARROW1\x00\x00", "latin1"), "an Arrow file", "i.open_file(sys.argv[1])"],
   [
     "an Arrow stream",
     any,
     Buffer.from("ffffffff78000000", "hex"),
     "an Arrow stream",
-    "i.open_stream('FILE')",
+    "i.open_stream(sys.argv[1])",
   ],
   [
     "CR only",

@@ -1,7 +1,7 @@
 import { filePartOf } from "../../engine.js";
 import { cannotRead, UsageError } from "../context.js";
 import { isGzip } from "../input/formats.js";
-import { fileSize, rowsOf, WatchedInput } from "../input/readInput.js";
+import { fileSize, type InputRequest, rowsOf, WatchedInput } from "../input/readInput.js";
 import { requestRules } from "../operations.js";
 import { counted, grouped } from "../terminal.js";
 import type { KeyCount } from "./keys.js";
@@ -31,13 +31,13 @@ export interface FileReport {
 
 /** Checks a file, or the standard input for `-`. @param name What the problem calls the file */
 export async function checkFile(file: string, signal: AbortSignal, name: string = "It"): Promise<FileReport> {
-  const rows = new Rows();
+  const rows = new Rows(file);
   const input = new SeenInput(file, signal);
   let problem: string | undefined;
   let isRead = true;
   let isWhole = true;
   try {
-    await addAll(input, rows, name);
+    await addAll(input, rows, { name, file });
     if (rows.count === 0) problem = `${name} is empty.`;
   } catch (error) {
     const failure = cannotRead(name, error);
@@ -88,9 +88,13 @@ export function sizeWarning(bytes: number): FileReport["warnings"] {
   return [{ kind: "size", lines: 1, first: [{ reason }] }];
 }
 
-async function addAll(input: SeenInput, rows: Rows, name: string): Promise<void> {
+async function addAll(
+  input: SeenInput,
+  rows: Rows,
+  named: Pick<InputRequest, "name" | "file">,
+): Promise<void> {
   const collector = new Collector();
-  const request = { name, wanted: "JSON lines", allowEmpty: true } as const;
+  const request = { ...named, wanted: "JSON lines", allowEmpty: true } as const;
   for await (const lines of rowsOf(input.parts(), request, longestChecked)) {
     for (const line of lines) rows.add(line);
     const [first, last] = [lines[0], lines.at(-1)];

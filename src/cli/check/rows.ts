@@ -71,6 +71,11 @@ export class Rows {
   readonly invalid: Found = new Found();
   readonly #warnings: Map<WarningKind, Found> = new Map();
   readonly #lines: IdTable = new IdTable();
+  readonly #file: string;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
 
   add(line: Line): void {
     const { bytes, number, offset } = line;
@@ -85,7 +90,7 @@ export class Rows {
     this.count += 1;
     if (text !== undefined) this.#row(text, number);
     else {
-      const { column, hint } = encodingFault(bytes, "JSON lines");
+      const { column, hint } = encodingFault(bytes, "JSON lines", this.#file);
       this.invalid.add({ line: number, column, reason: `it is not UTF-8. ${hint}` });
     }
   }

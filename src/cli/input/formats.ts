@@ -1,6 +1,7 @@
 // Recognizes inputs in another format by their first bytes, and has a shell command that converts each format to lines.
 
 import { orUndefined } from "../context.js";
+import { newName, shellName, sqlName } from "./shellName.js";
 
 /** What a command expects to read: lines of JSON, lines of text, or one JSON value. */
 export type Wanted = "JSON lines" | "lines" | "JSON";
@@ -27,16 +28,29 @@ export type FormatName =
 
 interface Format {
   readonly name: string;
-  /** A shell command that converts the input; FILE stands for the input's name. Empty: there is none. */
+  /** A shell command that converts the input. FILE stands for its name, 'FILE' for its name in SQL, NEW for the new file. */
   readonly convert: string;
+  /** The command where one JSON value is wanted, if it is another. */
+  readonly convertToJson?: string;
 }
 
-const iconv = (encoding: string): string => `iconv -f ${encoding} -t UTF-8 FILE > new.jsonl`;
-const duckdb = (from: string): string => `duckdb -c "COPY (FROM ${from}) TO 'new.jsonl' (FORMAT json)"`;
-const arrow = (open: string): string =>
-  `python3 -c "import json, pyarrow.ipc as i; [print(json.dumps(row)) for row in i.${open}('FILE').read_all().to_pylist()]" > new.jsonl`;
+const iconv = (encoding: string): string => `iconv -f ${encoding} -t UTF-8 FILE > NEW`;
+const duckdb = (from: string): Omit<Format, "name"> => {
+  const to = (format: string): string => `duckdb -c "COPY (FROM ${from}) TO 'NEW' (FORMAT ${format})"`;
+  return { convert: to("json"), convertToJson: to("json, ARRAY true") };
+};
+const arrow = (open: string): Omit<Format, "name"> => {
+  const rows = `i.${open}(sys.argv[1]).read_all().to_pylist()`;
+  const python = (code: string): string =>
+    `python3 -c "import json, sys, pyarrow.ipc as i; ${code}" FILE > NEW`;
+  return {
+    convert: python(`[print(json.dumps(row)) for row in ${rows}]`),
+    convertToJson: python(`print(json.dumps(${rows}))`),
+  };
+};
+const sqlite = "sqlite3 -json FILE 'SELECT * FROM TABLE'";
 
-/** The name of each format, and how it is converted. */
+/** The name of each format, and how it is converted. Nothing converts binary data. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   utf32: { name: "UTF-32 text", convert: iconv("UTF-32") },
   utf32le: { name: "UTF-32 text", convert: iconv("UTF-32LE") },
@@ -45,26 +59,27 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   utf16le: { name: "UTF-16 text", convert: iconv("UTF-16LE") },
   utf16be: { name: "UTF-16 text", convert: iconv("UTF-16BE") },
   latin1: { name: "Latin-1 text", convert: iconv("LATIN1") },
-  gzipTwice: { name: "gzip in gzip", convert: "gzip -dc FILE > new.jsonl" },
-  zstd: { name: "zstd", convert: "zstd -dc FILE > new.jsonl" },
-  xz: { name: "xz", convert: "xz -dc FILE > new.jsonl" },
-  bzip2: { name: "bzip2", convert: "bzip2 -dc FILE > new.jsonl" },
-  xlsx: { name: "an Excel file (xlsx)", convert: duckdb("read_xlsx('FILE')") },
-  zip: { name: "a zip file", convert: "unzip -p FILE > new.jsonl" },
-  tar: { name: "a tar file", convert: "tar -xOf FILE > new.jsonl" },
-  parquet: { name: "Parquet", convert: duckdb("read_parquet('FILE')") },
-  avro: { name: "Avro", convert: duckdb("read_avro('FILE')") },
+  gzipTwice: { name: "gzip in gzip", convert: "gzip -dc FILE > NEW" },
+  zstd: { name: "zstd", convert: "zstd -dc FILE > NEW" },
+  xz: { name: "xz", convert: "xz -dc FILE > NEW" },
+  bzip2: { name: "bzip2", convert: "bzip2 -dc FILE > NEW" },
+  xlsx: { name: "an Excel file (xlsx)", ...duckdb("read_xlsx('FILE')") },
+  zip: { name: "a zip file", convert: "unzip -p FILE > NEW" },
+  tar: { name: "a tar file", convert: "tar -xOf FILE > NEW" },
+  parquet: { name: "Parquet", ...duckdb("read_parquet('FILE')") },
+  avro: { name: "Avro", ...duckdb("read_avro('FILE')") },
   sqlite: {
     name: "an SQLite database",
-    convert: "sqlite3 -json FILE 'SELECT * FROM TABLE' | jq -c '.[]' > new.jsonl",
+    convert: `${sqlite} | jq -c '.[]' > NEW`,
+    convertToJson: `${sqlite} > NEW`,
   },
-  arrowFile: { name: "an Arrow file", convert: arrow("open_file") },
-  arrowStream: { name: "an Arrow stream", convert: arrow("open_stream") },
-  carriageReturns: { name: "text whose lines end in CR only", convert: "tr '\\r' '\\n' < FILE > new.jsonl" },
-  html: { name: "a web page (HTML)", convert: "curl -fL -o new.jsonl URL" },
-  csv: { name: "CSV", convert: duckdb("read_csv('FILE')") },
-  jsonArray: { name: "one JSON array", convert: "jq -c '.[]' FILE > new.jsonl" },
-  jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > new.jsonl" },
+  arrowFile: { name: "an Arrow file", ...arrow("open_file") },
+  arrowStream: { name: "an Arrow stream", ...arrow("open_stream") },
+  carriageReturns: { name: "text whose lines end in CR only", convert: "tr '\\r' '\\n' < FILE > NEW" },
+  html: { name: "a web page (HTML)", convert: "curl -fL -o NEW URL" },
+  csv: { name: "CSV", ...duckdb("read_csv('FILE')") },
+  jsonArray: { name: "one JSON array", convert: "jq -c '.[]' FILE > NEW" },
+  jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > NEW" },
   binary: { name: "binary data", convert: "" },
 };
 
@@ -174,23 +189,56 @@ function textFormat(text: string, wanted: Wanted): FormatName | undefined {
   return /^\{\s*$/.test(line) && second !== undefined ? "jsonValue" : undefined;
 }
 
-/** The shell command that converts an input. @param wanted Decides the ending of the new file: jsonl, txt or json */
-export function conversionOf(format: FormatName, wanted: Wanted): string {
-  const ending = { "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted];
-  return formats[format].convert.replaceAll("new.jsonl", `new.${ending}`);
+/**
+ * The shell command that converts an input.
+ * @param wanted Decides what is made, and the ending of the new file: jsonl, txt or json
+ * @param file The input's name, if it is known
+ */
+export function conversionOf(format: FormatName, wanted: Wanted, file: string | undefined): string {
+  const { convert, convertToJson = convert } = formats[format];
+  const made = newName(`new.${{ "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted]}`, file);
+  const filled: Readonly<Record<string, string>> = {
+    NEW: made,
+    FILE: shellName(file),
+    "'FILE'": sqlName(file),
+  };
+  return (wanted === "JSON" ? convertToJson : convert).replace(
+    /\bNEW\b|'FILE'|\bFILE\b/g,
+    (found) => filled[found] ?? "",
+  );
+}
+
+/** An input that is in another format. */
+export interface ForeignInput {
+  /** The input's name on the command line, such as `--bulk "in.csv"`. */
+  readonly name: string;
+  /** The input's file, if it is known otherwise than by `name`. */
+  readonly file?: string | undefined;
+  readonly wanted: Wanted;
+  /** What else can be done, as a sentence. */
+  readonly advice?: string | undefined;
 }
 
 /**
  * The message about an input that is in another format.
- * @param name The input's name on the command line, such as `--bulk`
  * @param isPacked Whether the input is gzip, and the format is that of its content
  */
-export function foreignText(name: string, format: FormatName, wanted: Wanted, isPacked: boolean): string {
+export function foreignText(
+  { name, wanted, advice, file = fileIn(name) }: ForeignInput,
+  format: FormatName,
+  isPacked: boolean,
+): string {
   const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;
   const then = format === "html" ? "It was perhaps saved instead of the file. Get the file" : "Convert it";
-  const refusal = `${name} is ${formats[format].name}, not ${what}.`;
-  const convert = conversionOf(format, wanted);
-  if (convert === "") return refusal;
-  const whole = isPacked ? `gzip -dc FILE > plain && ${convert.replace("FILE", "plain")}` : convert;
-  return `${refusal} ${then}: \`${whole}\`.`;
+  const plain = newName("plain", file);
+  const convert = conversionOf(format, wanted, isPacked ? plain : file);
+  const whole = isPacked ? `gzip -dc ${shellName(file)} > ${plain} && ${convert}` : convert;
+  const sentences = [`${name} is ${formats[format].name}, not ${what}.`];
+  if (convert !== "") sentences.push(`${then}: \`${whole}\`.`);
+  return [...sentences, ...(advice ? [advice] : [])].join(" ");
+}
+
+// The file of a name that `namingFile` made.
+function fileIn(name: string): string | undefined {
+  return /^\S+ "(.*)"$/s.exec(name)?.[1];
 }

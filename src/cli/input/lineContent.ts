@@ -16,14 +16,14 @@ const decoders = {
   lines: new TextDecoder("utf-8", { fatal: true }),
 };
 
-/** The text of a line, without its line end. */
-export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Reading<string> {
+/** The text of a line, without its line end. @param file The input's name, if it is known */
+export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines", file?: string): Reading<string> {
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
   // A zero byte is valid UTF-8. A line of JSON with one is no JSON.
   if (wanted === "lines" && bytes.includes(0)) return { problem: "It has a NUL byte, so it is not text." };
   const text = orUndefined(() => decoders[wanted].decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };
-  const { column, hint } = encodingFault(bytes, wanted);
+  const { column, hint } = encodingFault(bytes, wanted, file);
   return { problem: `It is not UTF-8 (column ${column}). ${hint}.` };
 }
 
@@ -31,8 +31,12 @@ export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines"): Readi
 export function encodingFault(
   bytes: Buffer,
   wanted: "JSON lines" | "lines",
+  file: string | undefined,
 ): { readonly column: number; readonly hint: string } {
-  return { column: columnOfOther(bytes), hint: `If it is Latin-1: \`${conversionOf("latin1", wanted)}\`` };
+  return {
+    column: columnOfOther(bytes),
+    hint: `If it is Latin-1: \`${conversionOf("latin1", wanted, file)}\``,
+  };
 }
 
 /** Whether a value of JSON is an object. */

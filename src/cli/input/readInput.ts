@@ -6,14 +6,11 @@ import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { cannotRead, UsageError } from "../context.js";
 import { FileContent, InputChanged } from "./fileContent.js";
-import { foreignFormat, foreignText, isGzip, type Wanted } from "./formats.js";
+import { type ForeignInput, foreignFormat, foreignText, isGzip } from "./formats.js";
 import { chunkBytes, type Line, linesOf } from "./lines.js";
 
-/** An input: its name, and the format that the command expects. */
-export interface InputRequest {
-  /** The argument or option with the file that it names, as of `namingFile`. */
-  readonly name: string;
-  readonly wanted: Wanted;
+/** An input: its name, as of `namingFile`, and the format that the command expects. */
+export interface InputRequest extends ForeignInput {
   /** Whether an empty input is allowed. */
   readonly allowEmpty: boolean;
 }
@@ -90,12 +87,16 @@ export async function* readLines(
  */
 export async function readBody(
   file: string,
-  { name, wanted }: { readonly name: string; readonly wanted: "JSON" | undefined },
+  {
+    name,
+    wanted,
+    advice,
+  }: { readonly name: string; readonly wanted: "JSON" | undefined; readonly advice?: string | undefined },
   signal: AbortSignal,
 ): Promise<Buffer> {
   const input = new WatchedInput(file, signal);
   const bytes = input.bytes();
-  const read = wanted === undefined ? bytes : textOf(bytes, { name, wanted, allowEmpty: true });
+  const read = wanted === undefined ? bytes : textOf(bytes, { name, wanted, advice, allowEmpty: true });
   return Buffer.concat(await allOf(file, read, name, input));
 }
 
@@ -138,7 +139,7 @@ async function* textOf(bytes: AsyncIterable<Buffer>, request: InputRequest): Asy
   let isEmpty = true;
   for await (const chunk of text) {
     // Thrown in the loop, so that the file is closed.
-    if (format !== undefined) throw new UsageError(foreignText(name, format, wanted, isPacked));
+    if (format !== undefined) throw new UsageError(foreignText(request, format, isPacked));
     isEmpty &&= /^[\s\u00ef\u00bb\u00bf]*$/.test(chunk.toString("latin1"));
     yield chunk;
   }
