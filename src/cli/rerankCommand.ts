@@ -2,6 +2,7 @@ import { isStatusError, type RankedItem, type RerankItemsError, StatusError } fr
 import type { BulkOptions } from "./bulk/bulkSettings.js";
 import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
+import { linesWarning } from "./input/formats.js";
 import { type BadLine, InvalidLines } from "./input/invalidLines.js";
 import { isObject, lineJson, lineText, namesIn } from "./input/lineContent.js";
 import type { Line } from "./input/lines.js";
@@ -37,6 +38,7 @@ export async function run(context: Context<RerankCommandOptions>): Promise<void>
   if (lines.length === 0) return noDocuments(context, bad[0]);
   for (const line of bad) invalid.add(line);
   invalid.refuse();
+  warnOfLines(context, lines);
   await withClient(context, "rerankDocuments", async (client) => {
     const text = (line: DocumentLine) => line.text;
     const limits = { split, batchSize, maxBatchBytes, concurrency };
@@ -148,6 +150,17 @@ async function documentsOf({
     }
   }
   return found;
+}
+
+// Any text can be a document, so this is no error.
+function warnOfLines(
+  { args: [file = "-"], options, terminal }: Context<RerankCommandOptions>,
+  lines: readonly DocumentLine[],
+): void {
+  if (options.field !== undefined || terminal.quiet) return;
+  const head = lines.slice(0, 2).map(({ text }) => text);
+  const warning = linesWarning(namingFile("FILE", file), head.join("\n"));
+  if (warning !== undefined) terminal.tell({ warning }, `Warning: ${warning}`);
 }
 
 // An empty line is no document, but it counts in the line numbers.

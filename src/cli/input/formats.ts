@@ -22,6 +22,7 @@ export type FormatName =
   | `arrow${"File" | "Stream"}`
   | "carriageReturns"
   | "html"
+  | "xml"
   | "csv"
   | `json${"Array" | "Value"}`
   | "binary";
@@ -50,7 +51,7 @@ const arrow = (open: string): Omit<Format, "name"> => {
 };
 const sqlite = "sqlite3 -json FILE 'SELECT * FROM TABLE'";
 
-/** The name of each format, and how it is converted. Nothing converts binary data. */
+/** The name of each format, and how it is converted. Nothing converts binary data or XML. */
 export const formats: Readonly<Record<FormatName, Format>> = {
   utf32: { name: "UTF-32 text", convert: iconv("UTF-32") },
   utf32le: { name: "UTF-32 text", convert: iconv("UTF-32LE") },
@@ -77,6 +78,7 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   arrowStream: { name: "an Arrow stream", ...arrow("open_stream") },
   carriageReturns: { name: "text whose lines end in CR only", convert: "tr '\\r' '\\n' < FILE > NEW" },
   html: { name: "a web page (HTML)", convert: "curl -fL -o NEW URL" },
+  xml: { name: "XML", convert: "" },
   csv: { name: "CSV", ...duckdb("read_csv('FILE')") },
   jsonArray: { name: "one JSON array", convert: "jq -c '.[]' FILE > NEW" },
   jsonValue: { name: "JSON over several lines", convert: "jq -c . FILE > NEW" },
@@ -187,6 +189,25 @@ function textFormat(text: string, wanted: Wanted): FormatName | undefined {
   if (line.startsWith("[") && !(second && orUndefined<unknown>(() => JSON.parse(line)) !== undefined))
     return "jsonArray";
   return /^\{\s*$/.test(line) && second !== undefined ? "jsonValue" : undefined;
+}
+
+/**
+ * What is said of lines that are all to be ranked as documents, and are probably parts of one JSON value or page; undefined
+ * if they are not. A log may begin with a bracket too.
+ * @param head The first two lines
+ */
+export function linesWarning(name: string, head: string): string | undefined {
+  const found = /^\s*<\?xml\b/i.test(head) ? "xml" : textFormat(head, "JSON lines");
+  const isOne =
+    found === "xml" ||
+    found === "html" ||
+    found === "jsonValue" ||
+    (found === "jsonArray" && /^\s*\[\s*(?:["{]|$)/m.test(head));
+  if (!isOne) return undefined;
+  const warning = `${name} begins as ${formats[found].name} does, and each line is ranked as a document.`;
+  if (!found.startsWith("json")) return warning;
+  const convert = conversionOf(found, "JSON lines", fileIn(name));
+  return `${warning} To rank a field of each object, convert it, and name the field with --field: \`${convert}\`.`;
 }
 
 /**
