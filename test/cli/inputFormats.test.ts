@@ -64,6 +64,23 @@ test("a line with a zero byte is refused, however far down", async () => {
   expect(server.connections).toBe(0);
 });
 
+test.each([1, 7, 5000])("%i zero bytes among the first lines are named with their line", async (zeros) => {
+  const good = '{"id":1,"query":"née","documents":["a","b"]}\n';
+  await writeFile(input, `${good}${"\0".repeat(zeros)}\n${good.repeat(300)}`);
+  const { exitCode, stdout } = await tunerank(["check", input]);
+  expect([exitCode, stdout]).toEqual([
+    2,
+    expect.stringContaining("  Invalid: line 2, column 1: a NUL byte\n"),
+  ]);
+  const { stderr } = await tunerank(["rerank", "--query", "q", input], { baseUrl: server.url });
+  expect(stderr).toContain("tunerank: Line 2 cannot be read. It has a NUL byte, so it is not text.\n");
+  const args = ["rerank", "--query", "q", "--field", "query", "--strict", input];
+  expect((await tunerank(args, { baseUrl: server.url })).stderr).toContain(
+    "Line 2 is invalid. It is not JSON (column 1: a NUL byte).\n",
+  );
+  expect(server.connections).toBe(0);
+});
+
 test.each([
   ["before its first line", 12, 2, " Nothing was sent."],
   ["after lines of it were read", -9, 1, ""],

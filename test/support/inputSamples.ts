@@ -103,6 +103,20 @@ export const inputSamples: readonly InputSample[] = [
     "UTF-16 text",
     "iconv -f UTF-16BE -t UTF-8 FILE",
   ],
+  [
+    "UTF-16 of Chinese words whose bytes are letters of UTF-8 too",
+    any,
+    wide('周\n{"a":1}\n', ""),
+    "UTF-16 text",
+    "iconv -f UTF-16LE -t UTF-8 FILE",
+  ],
+  [
+    "the other of such words",
+    any,
+    swapped('周\n{"a":1}\n', ""),
+    "UTF-16 text",
+    "iconv -f UTF-16BE -t UTF-8 FILE",
+  ],
   ["UTF-32 without a mark", any, wider(textOfRows), "UTF-32 text", "iconv -f UTF-32LE -t UTF-8 FILE"],
   ["the other UTF-32", any, widerSwapped(textOfRows), "UTF-32 text", "iconv -f UTF-32BE -t UTF-8 FILE"],
   [

@@ -125,11 +125,14 @@ export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefi
 const judgedBytes = 8000;
 const tarAt = 257;
 
-// The format of bytes with a zero byte among the first ones, which are no text in UTF-8.
+// The format of bytes with a zero byte among the first ones. Text in UTF-8 with some lines of zero bytes, as a lost write
+// leaves them, is still text: whoever reads the lines names those.
 function zeroFormat(head: Buffer): FormatName | undefined {
   const bytes = head.subarray(0, judgedBytes);
   if (!bytes.includes(0)) return undefined;
-  return bytes.toString("latin1", tarAt, tarAt + 5) === "ustar" ? "tar" : (wideText(bytes) ?? "binary");
+  if (bytes.toString("latin1", tarAt, tarAt + 5) === "ustar") return "tar";
+  const hasLine = /(?:^|\n)[^\0\n]+\n/.test(bytes.toString("latin1"));
+  return wideText(bytes) ?? (hasLine && isPlain(bytes) ? undefined : "binary");
 }
 
 // What text does not have: control characters but for tab and line ends, halves of pairs, unassigned characters, and
@@ -138,6 +141,7 @@ const noText = /[^\P{C}\p{Cf}\t\n\v\f\r]|\ufffd/u;
 
 // Fewer bytes may be text in UTF-16 by chance.
 const leastWide = 16;
+const leastZeros = 4;
 
 // UTF-32 or UTF-16 without a byte order mark: bytes that are text in it. Text in UTF-8 with some zero bytes may be text in
 // UTF-16 too, so there every second byte of the first letters has to be zero.
@@ -148,10 +152,30 @@ function wideText(bytes: Buffer): FormatName | undefined {
   const [first, second, third, fourth] = bytes;
   if (first && second === 0 && third && fourth === 0) return "utf16le";
   if (first === 0 && second && third === 0 && fourth) return "utf16be";
-  const isPlain = !noText.test(bytes.toString("utf8").replace(/\0/g, ""));
-  if (isPlain || bytes.length < leastWide) return undefined;
-  if (!noText.test(whole.toString("utf16le"))) return "utf16le";
-  return noText.test(Buffer.from(whole).swap16().toString("utf16le")) ? undefined : "utf16be";
+  if (bytes.length < leastWide) return undefined;
+  const side = isPlain(bytes) ? zeroSide(bytes) : "either";
+  if (side === "none") return undefined;
+  if (side !== "first" && isUtf16(whole)) return "utf16le";
+  return side !== "second" && isUtf16(Buffer.from(whole).swap16()) ? "utf16be" : undefined;
+}
+
+// Whether bytes are text in UTF-8, but for zero bytes. The last character may be cut.
+function isPlain(bytes: Buffer): boolean {
+  return !noText.test(new TextDecoder().decode(bytes, { stream: true }).replace(/\0/g, ""));
+}
+
+function isUtf16(bytes: Buffer): boolean {
+  return !noText.test(new TextDecoder("utf-16le").decode(bytes, { stream: true }));
+}
+
+// In which byte of its unit of two each zero byte stands, if there are several and all stand in the same: as line ends and
+// JSON have them in UTF-16, whose other letters may look like text.
+function zeroSide(bytes: Buffer): "first" | "second" | "none" {
+  const counts = [0, 0];
+  for (const [at, byte] of bytes.entries()) if (byte === 0) counts[at % 2] = (counts[at % 2] ?? 0) + 1;
+  const [first = 0, second = 0] = counts;
+  if (first + second < leastZeros || (first > 0 && second > 0)) return "none";
+  return first > 0 ? "first" : "second";
 }
 
 // Whether all units of four bytes are characters.

@@ -92,6 +92,7 @@ class Scanner {
 
   #step(next: string): void {
     if (next === "\ufeff") this.#fail("a byte order mark");
+    if (next === "\0") this.#fail("a NUL byte");
     if (next === "/") this.#fail("JSON has no comments");
     const expected = this.#expected;
     if (expected === "the end") this.#fail("a second value begins here: each needs a line of its own");
