@@ -285,7 +285,7 @@ test("two shards with one --errors lose no row: the second is refused, or waits"
   expect(new Set((await rowsOf(errors)).map(({ id }) => id)).size).toBe(200);
 });
 
-test("an output that is moved away ends the run with 1 and words, not with success", async () => {
+test("an output that is moved away ends the run with 1 and words, and has all rows when it is moved back", async () => {
   await writeRequests(input, 20);
   const respond = holding((query) => query === "q7");
   const outcome = outcomeOf(start(bulk(), short()));
@@ -295,7 +295,13 @@ test("an output that is moved away ends the run with 1 and words, not with succe
   respond();
   const { exitCode, stdout, stderr } = await outcome;
   expect([exitCode, stdout]).toEqual([1, ""]);
-  expect(stderr).toContain("tunerank: --output was moved, removed or replaced while this run was writing it");
+  expect(stderr).toContain(
+    "tunerank: --output was moved or replaced while this run was writing it: its rows are in the file that was moved. Move that back first.",
+  );
+  await rename(path.join(folder, "mine"), output);
+  expect((await outcomeOf(start(bulk(), short()))).exitCode).toBe(0);
+  expect(server.requests).toHaveLength(20);
+  await expectAll(20);
 });
 
 test("a checkpoint of uploads is held in the same way, and no file is sent twice", async () => {
@@ -338,7 +344,9 @@ test("an upload is not sent once the checkpoint is another's, however lately tha
   const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, program });
   expect([exitCode, stderr]).toEqual([
     1,
-    expect.stringContaining("--checkpoint was moved, removed or replaced"),
+    expect.stringContaining(
+      "The file beside --checkpoint whose name ends in .run was moved, removed or replaced",
+    ),
   ]);
   expect(server.requests).toHaveLength(1);
 });

@@ -261,17 +261,54 @@ test("a file beside that a power cut left empty is taken after 30 seconds, when 
   await expect(take("third")).rejects.toThrow("--output, line 1, is not a row of a bulk run.");
 });
 
+const moved =
+  "--output was moved or replaced while this run was writing it: its rows are in the file that was moved. Move that back first.";
+const removed = "--output was removed or replaced while this run was writing it.";
+const inPlace =
+  "The file beside --output whose name ends in .run was moved, removed or replaced while this run was writing --output.";
+
 test.each([
-  ["the output is moved away", () => rename(output, `${output}.mine`)],
-  ["the output is replaced", () => rename(output, `${output}.mine`).then(() => writeFile(output, ""))],
-  ["the file beside is removed", () => rm(`${output}.run`)],
-])("a run ends within seconds when %s", async (_, change) => {
+  ["the output is moved away", () => rename(output, `${output}.mine`), moved, undefined],
+  [
+    "the output is moved, and another file is there",
+    () => rename(output, `${output}.mine`).then(() => writeFile(output, "")),
+    moved,
+    undefined,
+  ],
+  ["the output is removed", () => rm(output), removed, ["a", "late"]],
+  [
+    "another file is moved over the output",
+    () => writeFile(`${output}.mine`, "").then(() => rename(`${output}.mine`, output)),
+    removed,
+    ["a", "late"],
+  ],
+  ["the file beside is removed", () => rm(`${output}.run`), inPlace, ["late"]],
+])("when %s, a run sends nothing more, and keeps what is in flight", async (_, change, why, rescued) => {
   const file = await take("first");
-  file.open().add(rowOf("a"));
+  const rows = file.open();
+  rows.add(rowOf("a"));
   await change();
   await clock.passWhenWaiting(3000);
-  await until(() => file.signal.aborted);
-  expect(file.signal.reason.message).toContain("--output was moved, removed or replaced");
+  await until(() => rows.changed.aborted);
+  // What is in flight is not cancelled: it is paid for.
+  expect(file.signal.aborted).toBe(false);
+  expect(() => file.check()).toThrow("was moved, removed or replaced");
+  rows.add(rowOf("late"));
+  taken.shift();
+  expect(() => file.close(true)).toThrow(why);
+  if (rescued) expect(await readFile(`${output}.rescued`, "utf8")).toBe(textsOf(...rescued));
+  else expect(await readFile(`${output}.mine`, "utf8")).toBe(textsOf("a", "late"));
+});
+
+test("an output that was moved at the end of a run is told, with its rows in the file that was moved", async () => {
+  const file = await take("first");
+  file.open().add(rowOf("a"));
+  await rename(output, `${output}.mine`);
+  taken.shift();
+  expect(() => file.close(true)).toThrow(`${moved} Then run the same command again`);
+  expect(await readFile(`${output}.mine`, "utf8")).toBe(textsOf("a"));
+  // Moved back, it is nobody's, and goes on.
+  expect(stateOf().lease).toBeUndefined();
 });
 
 test.each([

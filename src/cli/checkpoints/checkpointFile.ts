@@ -2,7 +2,7 @@
 // Its .run file, or its rows, show that it is a checkpoint file: no other file is cut, replaced or written. The lease
 // in the .run file names the run that writes it.
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
-import { type Context, UsageError } from "../context.js";
+import { type Context, orUndefined, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
 import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
@@ -131,6 +131,7 @@ export class CheckpointFile {
   /** Closes the file and releases its lease. @param hasEndedWell If true, the .torn copy of a cut row is removed */
   close(hasEndedWell: boolean): void {
     try {
+      orUndefined(() => this.#lease.check());
       this.#closeRows();
     } catch (error) {
       this.#lease.release(false);
@@ -149,6 +150,7 @@ export class CheckpointFile {
     this.#rows = rows;
     const stats = rows.stats();
     this.#lease.alsoHolds = () => isSame(stats, this.path);
+    this.#lease.onMoved = () => rows.leave();
     return rows;
   }
 

@@ -25,6 +25,8 @@ import {
 export class Lease {
   /** A further condition for holding the lease, such as that the path still leads to the same file. */
   alsoHolds: () => boolean = () => true;
+  /** Called once it is seen that the file was moved: what is in flight can still be written elsewhere. */
+  onMoved?: () => void;
   readonly #request: LeaseRequest;
   readonly #file: number;
   readonly #state: RunFileState;
@@ -33,6 +35,7 @@ export class Lease {
   #timer: NodeJS.Timeout | undefined;
   #isSyncing = false;
   #isOver = false;
+  #moved: Error | undefined;
 
   constructor(request: LeaseRequest, file: number, state: RunFileState) {
     this.#request = request;
@@ -66,11 +69,12 @@ export class Lease {
     fdatasyncSync(this.#file);
   }
 
-  /** Checks that the lease is still held. @throws Error if another run has taken the file over */
+  /** Checks that the lease is still held. @throws Error if another run has taken the file over, or it was moved */
   check(): void {
     this.signal.throwIfAborted();
+    if (this.#moved) throw this.#moved;
     const text = readText(filesBeside(this.#request.path).run);
-    if (tokenOf(text) !== this.#state.lease?.token || !this.alsoHolds()) this.#fail(this.#lostTo(text));
+    if (tokenOf(text) !== this.#state.lease?.token || !this.alsoHolds()) this.#lose(text);
     this.signal.throwIfAborted();
   }
 
@@ -79,14 +83,15 @@ export class Lease {
     this.#isOver = true;
     clearTimeout(this.#timer);
     try {
-      this.check();
+      if (this.#moved === undefined) this.check();
       if (hasEndedWell && this.hasTorn) {
         remove(filesBeside(this.#request.path).torn);
         delete this.#state.torn;
       }
       delete this.#state.lease;
       // The run was rejected and its file is gone: the .run file goes too.
-      if (!existsSync(this.#request.path)) unlinkSync(filesBeside(this.#request.path).run);
+      if (this.#moved === undefined && !existsSync(this.#request.path))
+        unlinkSync(filesBeside(this.#request.path).run);
       else writeState(this.#file, this.#state);
     } finally {
       if (!this.#isSyncing) closeSync(this.#file);
@@ -108,8 +113,11 @@ export class Lease {
       writeState(this.#file, this.#state);
       this.check();
     } catch (error) {
-      this.#fail(error);
-      return;
+      // Of a file that was moved, the .run file keeps other runs away until what is in flight is written.
+      if (error !== this.#moved) {
+        this.#fail(error);
+        return;
+      }
     }
     this.#isSyncing = true;
     fdatasync(this.#file, (error) => {
@@ -125,12 +133,25 @@ export class Lease {
     this.#lost.abort(isErrno ? cannotGoOn(this.#request.option, error) : error);
   }
 
-  #lostTo(text: string | undefined): Error {
-    const { option, run } = this.#request;
+  // If nobody has taken a file over that was moved, what is in flight goes on: its rows can be kept.
+  #lose(text: string | undefined): void {
     const other = parsed(text);
+    const isMoved = other === undefined || other.run === this.#request.run;
+    const error = this.#lostTo(isMoved ? undefined : other);
+    if (!isMoved || this.onMoved === undefined) {
+      this.#fail(error);
+      return;
+    }
+    this.#moved = error;
+    this.onMoved();
+    throw error;
+  }
+
+  #lostTo(other: RunFileState | undefined): Error {
+    const { option } = this.#request;
     const holder = other?.lease === undefined ? "" : `, ${nameOf(other.lease)}`;
     const reason =
-      other === undefined || other.run === run
+      other === undefined
         ? "was moved, removed or replaced while this run was writing it, or the file beside it was"
         : `was taken over by another run${holder}, which saw no sign of life of this one`;
     return new Error(

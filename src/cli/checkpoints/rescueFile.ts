@@ -1,9 +1,12 @@
-import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { basename } from "node:path";
 import { hasKey, orUndefined, reasonOf } from "../context.js";
+import { counted } from "../terminal.js";
 import { withFile } from "./runFile.js";
 
 const mostNames = 1000;
+const copyBytes = 1024 * 1024;
+const lineEnd = 10;
 
 /** A new file for the rows that can no longer be added to a file, because another program has changed that file. */
 export class RescueFile {
@@ -32,6 +35,17 @@ export class RescueFile {
     this.rows += 1;
   }
 
+  /** Adds all rows of an open file, which has no name any more. */
+  addAll(file: number): void {
+    const chunk = Buffer.alloc(copyBytes);
+    for (let at = 0, read = -1; read !== 0; at += read) {
+      read = readSync(file, chunk, 0, chunk.length, at);
+      const bytes = chunk.subarray(0, read);
+      for (let from = 0; from < read; ) from += writeSync(this.#file, bytes, from);
+      for (const byte of bytes) if (byte === lineEnd) this.rows += 1;
+    }
+  }
+
   close(): void {
     fdatasyncSync(this.#file);
     closeSync(this.#file);
@@ -39,13 +53,26 @@ export class RescueFile {
 
   /** Says where the rows are, and how to add them to the changed file. */
   get advice(): string {
-    const s = this.rows === 1 ? "" : "s";
-    // As for every file, no name is shown that has the key in it.
-    if (hasKey(this.path))
-      return `The last ${this.rows} row${s} of this run went to the newest file beside it whose name has .rescued in it.`;
     const last = orUndefined(() => withFile(this.#ofFile, "r", lastLine)) ?? "";
     const command = joining(shellQuoted(this.#ofFile), shellQuoted(this.path), last);
-    return `The last ${this.rows} row${s} of this run went to ${basename(this.path)}, beside it. Add them: \`${command}\`.`;
+    return this.#saying(
+      `The last ${counted(this.rows, "row")} of this run went to`,
+      `Add them: \`${command}\`.`,
+    );
+  }
+
+  /** Says where all rows of a file are that was removed, and how to give them its name. */
+  get adviceForAll(): string {
+    const command = `mv ${shellQuoted(this.path)} ${shellQuoted(this.#ofFile)}`;
+    const first = existsSync(this.#ofFile) ? "Move away what has its name now, then move" : "Move";
+    return this.#saying(`Its ${counted(this.rows, "row")} went to`, `${first} them back: \`${command}\`.`);
+  }
+
+  // As for every file, no name is shown that has the key in it.
+  #saying(rows: string, how: string): string {
+    return hasKey(this.path)
+      ? `${rows} the newest file beside it whose name has .rescued in it.`
+      : `${rows} ${basename(this.path)}, beside it. ${how}`;
   }
 }
 
@@ -105,6 +132,28 @@ export function changedByOthers(
   const kept = rescue ? ` ${rescue.advice}` : "";
   const facts = `${option} ${what} while this run was writing it: rows may be missing.${kept}`;
   return new FileChanged(facts, path, rescue?.path);
+}
+
+/**
+ * How a file was moved while a run was writing it: to another name, away with no name left, or not at all, but its .run
+ * file was.
+ */
+export type Moved = "moved" | "removed" | "in place";
+
+/** The error if a file, or the .run file beside it, was moved while a run was writing the file. */
+export function movedByOthers(
+  option: string,
+  { path, how }: { readonly path: string; readonly how: Moved },
+  rescue: RescueFile | undefined,
+): FileChanged {
+  const during = "while this run was writing";
+  const what = {
+    moved: `${option} was moved or replaced ${during} it: its rows are in the file that was moved. Move that back first.`,
+    removed: `${option} was removed or replaced ${during} it.`,
+    "in place": `The file beside ${option} whose name ends in .run was moved, removed or replaced ${during} ${option}.`,
+  }[how];
+  const advice = how === "removed" ? rescue?.adviceForAll : rescue?.advice;
+  return new FileChanged(advice ? `${what} ${advice}` : what, path, rescue?.path);
 }
 
 /** The error if the rows cannot be written to a rescue file either. */

@@ -10,12 +10,13 @@ import {
   openSync,
   readSync,
   type Stats,
+  statSync,
   writeSync,
 } from "node:fs";
 import { orUndefined, reasonOf, UsageError } from "../context.js";
 import { escaped, writtenBy } from "../terminal.js";
 import type { RowsEnd } from "./readRows.js";
-import { cannotRescue, changedByOthers, RescueFile } from "./rescueFile.js";
+import { cannotRescue, changedByOthers, type Moved, movedByOthers, RescueFile } from "./rescueFile.js";
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
@@ -42,6 +43,7 @@ export class RowWriter {
   #rescue: RescueFile | undefined;
   #syncedAt: number = performance.now();
   #isSyncing = false;
+  #moved: Moved | undefined;
   #failure: Error | undefined;
 
   /**
@@ -88,7 +90,7 @@ export class RowWriter {
     if (this.#failure && !this.#rescue) throw this.#failure;
     const line = writtenBy(() => `${JSON.stringify(row).replace(otherLineEnds, escaped)}\n`);
     const bytes = Buffer.from(line);
-    const isOwn = this.#rescue === undefined && this.stats().size === this.#end;
+    const isOwn = this.#rescue === undefined && this.#moved !== "in place" && this.stats().size === this.#end;
     if (isOwn) this.#append(bytes);
     else this.#keep(bytes);
   }
@@ -118,12 +120,36 @@ export class RowWriter {
     }
   }
 
+  /**
+   * Says that the file, or its .run file, was moved. Rows that are still added follow the file to its new name. They go
+   * to the rescue file if another run may begin to write the file, and with all earlier rows if the file has no name.
+   */
+  leave(): void {
+    const isThere = statSync(this.#path, { throwIfNoEntry: false })?.ino === this.stats().ino;
+    this.#moved = isThere ? "in place" : "moved";
+    this.#changed.abort();
+    this.#keepAll();
+  }
+
+  // Copies the rows of a file that has lost its last name.
+  #keepAll(): void {
+    if (this.#moved !== "moved" || this.stats().nlink > 0) return;
+    this.#moved = "removed";
+    try {
+      this.#rescue ??= RescueFile.beside(this.#path);
+      this.#rescue.addAll(this.#file);
+    } catch (error) {
+      this.#failure = cannotRescue(this.#name, error);
+    }
+  }
+
   /** Forces all rows to the disk, and closes the file. @throws Error also if another program has changed the file */
   close(): void {
     try {
+      this.#keepAll();
       this.#rescue?.close();
       // The file as it is now decides how the rows can be added to it.
-      if (this.#rescue) this.#fail();
+      if (this.#rescue || (this.#moved && !this.#failure)) this.#fail();
       this.flush();
       if (this.stats().size !== this.#end) this.#fail();
     } catch (error) {
@@ -161,12 +187,11 @@ export class RowWriter {
   }
 
   #fail(): void {
+    const path = this.#path;
     const { size } = this.stats();
-    this.#failure = changedByOthers(
-      this.#name,
-      { path: this.#path, size, growth: size - this.#end },
-      this.#rescue,
-    );
+    this.#failure = this.#moved
+      ? movedByOthers(this.#name, { path, how: this.#moved }, this.#rescue)
+      : changedByOthers(this.#name, { path, size, growth: size - this.#end }, this.#rescue);
   }
 
   // Syncs without blocking, because the disk may take long.
