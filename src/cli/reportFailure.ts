@@ -116,10 +116,6 @@ function explain({ message, hint }: Said, error: StatusError, terminal: Terminal
 const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] = [
   ["pass size, or a path, a Blob or bytes", "name a file instead of the standard input"],
   ["a stream can be read only once", "the standard input can be read only once"],
-  [
-    "it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.",
-    "nothing was sent to the standard input. An empty file has to be named.",
-  ],
   ["attemptTimeoutMs, by default half of timeoutMs", "half of --timeout"],
   ["pass the path of one file", "name one file"],
   ["pass a Uint8Array or a Blob", "name another --content-type"],

@@ -1,7 +1,8 @@
 // The commands `upload`, `scale` and `resume`.
+import { once } from "node:events";
 import { type DatasetFile, type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
 import type { ManyOptions } from "./bulk/uploadMany.js";
-import { type Context, namingFile, Reported, refuseOptions, UsageError } from "./context.js";
+import { type Context, cannotRead, namingFile, Reported, refuseOptions, UsageError } from "./context.js";
 import { isSet } from "./environment.js";
 import { exitCodes } from "./exitCodes.js";
 import { createProgress, isSilent, oneLine, storedLine } from "./terminal.js";
@@ -25,7 +26,7 @@ export async function upload(context: Context<UploadCommandOptions>): Promise<vo
     throw new UsageError("The standard input has no name: give one with --name NAME.");
   }
   await withClient(context, "uploadDatasetFile", async (client) => {
-    await refuseInvalid(file, context);
+    await (file === "-" ? refuseEmptyInput(signal) : refuseInvalid(file, context));
     const progress = createProgress(terminal);
     let stored: DatasetFile;
     try {
@@ -42,8 +43,18 @@ export async function upload(context: Context<UploadCommandOptions>): Promise<vo
   });
 }
 
+// Waits for the first bytes of the standard input, which are left unread for the upload.
+async function refuseEmptyInput(signal: AbortSignal): Promise<void> {
+  const { stdin } = process;
+  try {
+    await once(stdin, "readable", { signal });
+  } catch (error) {
+    throw cannotRead("The standard input", error, " Nothing was sent.");
+  }
+  if (stdin.readableLength === 0) throw new UsageError("The standard input is empty: nothing was sent.");
+}
+
 async function refuseInvalid(file: string, context: Context<UploadCommandOptions>): Promise<void> {
-  if (file === "-") return;
   const { whyInvalid } = await import("./check/beforeUpload.js");
   const reason = await whyInvalid(file, context.options.name ?? file, context);
   if (reason === undefined) return;

@@ -48,6 +48,22 @@ test.each([
   expect(server.only.files[0]?.bytes).toEqual(await readFile(at(name)));
 });
 
+test.each([[], ["--dry-run"], ["--no-check"]])(
+  "an empty standard input is refused before anything is sent (%s)",
+  async (...more) => {
+    const args = ["upload", "reviews", "-", "--name", "x.jsonl", ...more];
+    for (const input of ["", undefined]) {
+      const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, input });
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^tunerank: The standard input is empty: nothing was sent\.\nRun `/);
+    }
+    expect(server.connections).toBe(0);
+    const { exitCode } = await tunerank(args, { baseUrl: server.url, input: good });
+    expect(exitCode).toBe(0);
+    if (more[0] !== "--dry-run") expect(server.only.files[0]?.bytes.toString()).toBe(good);
+  },
+);
+
 test("the name that is sent says whether a file is checked", async () => {
   for (const name of ["train.txt", "train.jsonl"]) await writeFile(at(name), torn);
   expect((await upload(at("train.txt"))).exitCode).toBe(0);
