@@ -52,8 +52,8 @@ test.each([[], ["--dry-run"], ["--no-check"]])(
   "an empty standard input is refused before anything is sent (%s)",
   async (...more) => {
     const args = ["upload", "reviews", "-", "--name", "x.jsonl", ...more];
-    for (const input of ["", undefined]) {
-      const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, input });
+    for (const given of [{ input: "" }, {}]) {
+      const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url, ...given });
       expect([exitCode, stdout]).toEqual([2, ""]);
       expect(stderr).toMatch(/^tunerank: The standard input is empty: nothing was sent\.\nRun `/);
     }
@@ -90,8 +90,9 @@ test("of several files only the one that is invalid is held back", async () => {
   });
   expect(server.requests.map(({ files: [file] }) => file?.filename)).toEqual(["a.jsonl", "c.jsonl"]);
   const again = await upload(...files, ...checkpoint);
+  // Of the whole run some files are stored, whichever start sent them.
   expect([again.exitCode, again.stdout]).toEqual([
-    2,
+    5,
     expect.stringContaining(
       `Invalid: ${at("b.jsonl")} was not sent: ${message} --no-check sends it as it is.\n`,
     ),
@@ -113,6 +114,10 @@ test("a file that is too large is invalid too, and the others are sent", async (
     ["Failed: ", "Uploaded", ""],
   ]);
   expect(server.only.files[0]?.filename).toBe("b.jsonl");
+  const checkpoint = ["--checkpoint", at("uploads")];
+  for (let starts = 0; starts < 2; starts += 1)
+    expect((await upload(large, small, ...checkpoint)).exitCode).toBe(5);
+  expect(server.requests).toHaveLength(2);
 });
 
 test("a warning is told, and the file is sent", async () => {

@@ -129,24 +129,41 @@ async function uploadAll(
   else print(outcomes, terminal, whyNotSent(signal, ended?.error));
   if (signal.aborted && outcomes.some(({ outcome }) => /^(failed|not sent)$/.test(outcome)))
     throw interruptedAt(outcomes, options.checkpoint !== undefined);
-  reportWorst([...wanted.map((each) => results.get(each)), ended?.error]);
-  reportHeldBack(outcomes);
+  // The code for usage means that nothing was sent, by this start of the run or an earlier one.
+  const isSent = outcomes.some(({ outcome }) => /^(uploaded|unknown)/.test(outcome));
+  reportWorst([...wanted.map((each) => results.get(each)), ended?.error], isSent);
+  reportHeldBack(outcomes, isSent);
 }
 
 /** Sets the exit code if files were not sent: invalid ones, or files that may be stored already. @throws Reported */
-function reportHeldBack(outcomes: readonly UploadOutcome[]): void {
+function reportHeldBack(outcomes: readonly UploadOutcome[], isSent: boolean): void {
   const isThere = (held: UploadOutcome["outcome"]) => outcomes.some(({ outcome }) => outcome === held);
-  // As for a bulk run with invalid lines: the code for usage means that nothing was sent.
-  if (isThere("invalid"))
-    throw new Reported(isThere("uploaded") ? exitCodeOf.INVALID_ARGUMENT : exitCodes.usage);
+  // As for a bulk run with invalid lines.
+  if (isThere("invalid")) throw new Reported(isSent ? exitCodeOf.INVALID_ARGUMENT : exitCodes.usage);
   if (isThere("unknown")) throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
 
 function interruptedAt(outcomes: readonly UploadOutcome[], isContinued: boolean): RunEnded {
   const done = outcomes.filter(({ outcome }) => /^uploaded/.test(outcome)).length;
-  const next = isContinued ? "the same command continues." : "name the others to go on.";
-  const text = `${done} of ${outcomes.length} files uploaded; ${next}`;
+  const maybe = outcomes.filter(mayBeStored).length;
+  const text = `${done} of ${outcomes.length} files uploaded; ${howToGoOn(maybe, outcomes.length - done - maybe, isContinued)}`;
   return new RunEnded("Interrupted", exitCodes.interrupted, { done, of: outcomes.length, text });
+}
+
+// Whether a file that is not known to be stored may be.
+function mayBeStored({ outcome, error }: UploadOutcome): boolean {
+  const { executed } = (error ?? {}) as Partial<StatusError>;
+  return outcome === "unknown" || (outcome === "failed" && executed !== "no");
+}
+
+// How interrupted uploads go on, by how many files may be stored and how many others are left.
+function howToGoOn(maybe: number, others: number, isContinued: boolean): string {
+  if (maybe === 0) return isContinued ? "the same command continues." : "name the others to go on.";
+  const it = maybe === 1 ? "it" : "them";
+  const again = isContinued ? "add --resend-unknown" : `name ${it} again`;
+  const rest = isContinued ? "The same command sends the others." : "Name the others to go on.";
+  const advice = `${counted(maybe, "file")} may be stored: look at the dataset, and then ${again}, or leave ${it} out.`;
+  return others > 0 ? `${advice} ${rest}` : advice;
 }
 
 // Whether a file is to be sent, judged by the row that an earlier run wrote.
@@ -171,14 +188,13 @@ async function invalidOf(
 /**
  * Ends the command with the exit code of the last failure.
  * @param results The results of the planned uploads, in order, then the error that ended the command, if any
+ * @param isAnySent Whether a file is stored, or may be
  * @throws Reported if an upload failed
  */
-function reportWorst(results: readonly unknown[]): void {
+function reportWorst(results: readonly unknown[], isAnySent: boolean): void {
   const failed = results.filter((each) => isStatusError(each));
   const last = failed.at(-1);
-  const isSent =
-    results.some((each) => each && !failed.includes(each as StatusError)) ||
-    failed.some(({ attempts }) => attempts.length > 0);
+  const isSent = isAnySent || failed.some(({ attempts }) => attempts.length > 0);
   if (last === undefined) return;
   const exit = exitCodeOfError(last);
   if (exit !== exitCodes.usage || !isSent) throw new Reported(exit);
