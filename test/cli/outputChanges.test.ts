@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, readFileSync, type Stats, statSync, truncateSync, writeFileSync } from "node:fs";
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { RowWriter } from "../../src/cli/checkpoints/rowWriter.js";
@@ -92,7 +92,9 @@ describe.each([
     const first = await bulk();
     expect(first.exitCode).toBe(1);
     expect(statSync(output).size).toBeGreaterThan(0);
+    const rescued = await rowsOf(`${output}.rescued`);
     runAdvised(first.stderr);
+    expect(await readdir(folder)).not.toContain("out.jsonl.rescued");
     const kept = await rowsOf(output);
     server.requests = [];
     const { exitCode, stderr } = await bulk();
@@ -102,7 +104,7 @@ describe.each([
     expect(server.requests).toHaveLength(count - kept.length);
     // Without the end of its line, the last row is whole.
     const cut = bytes === 1 ? 0 : 1;
-    expect(kept).toHaveLength(before - cut + (await rowsOf(`${output}.rescued`)).length);
+    expect(kept).toHaveLength(before - cut + rescued.length);
   });
 });
 
@@ -133,6 +135,53 @@ test("a cut checkpoint goes on after the advised command, and no file is uploade
     "it's c.jsonl",
     "d.jsonl",
   ]);
+});
+
+test.each(["out.jsonl.rescued", "out.jsonl.rescued.7"])(
+  "rows in %s that were not added are noticed before anything is sent",
+  async (name) => {
+    await writeRequests(input, count);
+    meanwhile(() => truncateSync(output));
+    expect((await bulk()).exitCode).toBe(1);
+    const rescued = await rowsOf(`${output}.rescued`);
+    await rename(`${output}.rescued`, path.join(folder, name));
+    // Somebody else's.
+    await writeFile(`${output}.rescued.2`, "mine\n");
+    server.requests = [];
+    for (const more of [["--dry-run"], []]) {
+      const { exitCode, stderr, stdout } = await bulk(...more);
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      const said = `tunerank: --output lacks ${rescued.length} rows, which an earlier run left in ${name}, beside it. Add them: \``;
+      expect(stderr).toContain(said);
+      expect(stderr).toContain("`. Nothing was sent.\n");
+      if (more.length === 0) runAdvised(stderr);
+    }
+    expect(server.requests).toHaveLength(0);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests.length).toBeLessThanOrEqual(count - rescued.length);
+    const ids = (await rowsOf(output)).map(({ id }) => id);
+    expect([new Set(ids).size, ids.length]).toEqual([count, count]);
+  },
+);
+
+test("rows of uploads that were rescued and not added are noticed before anything is sent", async () => {
+  const files = ["a", "b", "c"].map((name) => path.join(folder, name));
+  for (const file of files) await writeFile(file, "text");
+  const checkpoint = path.join(folder, "uploads.jsonl");
+  server.reply(() => {
+    if (server.requests.length === 2) truncateSync(checkpoint);
+    return { json: { id: `file-${server.requests.length}` } };
+  });
+  const upload = (...more: string[]) =>
+    tunerank(["upload", "d", ...files, "--checkpoint", checkpoint, ...more], { baseUrl: server.url });
+  expect((await upload()).exitCode).toBe(1);
+  for (const more of [["--dry-run"], []]) {
+    const { exitCode, stderr } = await upload(...more);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--checkpoint lacks ")]);
+    if (more.length === 0) runAdvised(stderr);
+  }
+  expect(server.requests).toHaveLength(2);
+  expect((await upload()).exitCode).toBe(0);
 });
 
 test("rows that were rescued before are never written over", async () => {

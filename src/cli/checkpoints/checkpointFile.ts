@@ -8,6 +8,7 @@ import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
+import { refuseRescued } from "./rescueFile.js";
 import { cannotBegin, copyTail, copyWhole, droppedRows, type RowSink, RowWriter } from "./rowWriter.js";
 import { filesBeside, randomText, readText, stateOf } from "./runFile.js";
 
@@ -87,6 +88,7 @@ export class CheckpointFile {
     this.#isNew ??= stats === undefined;
     this.#lease.alsoHolds = () => (stats === undefined ? !existsSync(this.path) : isSame(stats, this.path));
     if (stats !== undefined) this.#there = await readRows(this.#source, true, note);
+    await refuseRescued(this.#source);
   }
 
   /**

@@ -1,7 +1,17 @@
-import { closeSync, existsSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
-import { basename } from "node:path";
-import { hasKey, orUndefined, reasonOf } from "../context.js";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { hasKey, orUndefined, reasonOf, UsageError } from "../context.js";
 import { counted } from "../terminal.js";
+import { type Row, type RowSource, readRows } from "./readRows.js";
 import { withFile } from "./runFile.js";
 
 const mostNames = 1000;
@@ -53,8 +63,7 @@ export class RescueFile {
 
   /** Says where the rows are, and how to add them to the changed file. */
   get advice(): string {
-    const last = orUndefined(() => withFile(this.#ofFile, "r", lastLine)) ?? "";
-    const command = joining(shellQuoted(this.#ofFile), shellQuoted(this.path), last);
+    const command = joining(this.#ofFile, this.path);
     return this.#saying(
       `The last ${counted(this.rows, "row")} of this run went to`,
       `Add them: \`${command}\`.`,
@@ -76,16 +85,51 @@ export class RescueFile {
   }
 }
 
-/**
- * The shell command that adds the rows of a rescue file to the changed file.
- * @param last What stands behind the last newline of the changed file
- */
-function joining(file: string, rescued: string, last: string): string {
-  if (last === "") return `cat ${rescued} >> ${file}`;
+/** The shell command that adds the rows of a rescue file to the changed file, and removes the rescue file. */
+function joining(ofFile: string, path: string): string {
+  // What stands behind the last newline of the changed file.
+  const last = orUndefined(() => withFile(ofFile, "r", lastLine)) ?? "";
+  const [file, rescued] = [shellQuoted(ofFile), shellQuoted(path)];
+  if (last === "") return `cat ${rescued} >> ${file} && rm ${rescued}`;
   // A row that lacks only its newline is whole. Of any other row the rest is lost, and it would spoil the row after it.
   const isWhole = orUndefined(() => JSON.parse(last)) !== undefined;
   const first = isWhole ? `cat ${file}; echo` : `sed '$d' ${file}`;
-  return `{ ${first}; cat ${rescued}; } > ${rescued}.joined && mv ${rescued}.joined ${file}`;
+  return `{ ${first}; cat ${rescued}; } > ${rescued}.joined && mv ${rescued}.joined ${file} && rm ${rescued}`;
+}
+
+/** Refuses a file that lacks rows of a rescue file beside it: they were paid for. @throws UsageError */
+export async function refuseRescued(source: RowSource): Promise<void> {
+  for (const path of rescuedBeside(source.path)) {
+    const lacking = new Set<string>();
+    const reading = readRows({ ...source, path }, false, (_, row) => lacking.add(keyOf(row)));
+    // A file of this name that no run wrote is somebody else's.
+    const isOwn = await reading.then(
+      () => true,
+      () => false,
+    );
+    if (!isOwn) continue;
+    if (existsSync(source.path)) await readRows(source, true, (_, row) => lacking.delete(keyOf(row)));
+    if (lacking.size === 0) continue;
+    const { name, how } = hasKey(path)
+      ? { name: "the file beside it whose name has .rescued in it", how: "Add them, and remove that file" }
+      : { name: `${basename(path)}, beside it`, how: `Add them: \`${joining(source.path, path)}\`` };
+    throw new UsageError(
+      `${source.option} lacks ${counted(lacking.size, "row")}, which an earlier run left in ${name}. ${how}. Nothing was sent.`,
+    );
+  }
+}
+
+function rescuedBeside(path: string): readonly string[] {
+  const isRescued = (name: string): boolean => /^\.rescued(\.\d+)?$/.test(name.slice(basename(path).length));
+  const names = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(basename(path)) && isRescued(name),
+  );
+  return names.sort().map((name) => join(dirname(path), name));
+}
+
+// What tells a row from the others: of one upload there is a row for its begin, and one for its outcome.
+function keyOf({ id, fingerprint, line, sending }: Row): string {
+  return JSON.stringify(id === undefined ? line : [id, fingerprint, sending]);
 }
 
 function shellQuoted(name: string): string {
