@@ -61,8 +61,8 @@ function reportEnd(ended: RunEnded, terminal: Terminal, command: string | undefi
   if (terminal.json) {
     // Leaves out `notDone`, which lists every request that is left: they are in the input anyway.
     const { notDone: _, ...fields } = error?.toJSON() ?? {};
-    const message = said ? wholeOf(said).message : `${why}.`;
-    terminal.note(jsonLine({ error: { ...fields, message, progress } }));
+    const words = said ? wholeOf(said) : { message: `${why}.` };
+    terminal.note(jsonLine({ error: { ...fields, ...words, progress } }));
   } else if (why !== "" || said === undefined) {
     terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${why}: ${progress.text}`);
   } else {

@@ -145,6 +145,15 @@ test("another end of the run says how many are done, too, and nothing of one ope
   ]);
 });
 
+test("the hint of such an end has the command's words with --json too", async () => {
+  await writeRequests(input, 2);
+  server.reply({ status: 429, headers: { "retry-after": "3600" } });
+  const { exitCode, stderr } = await bulk("--json");
+  const { error } = JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "");
+  expect([exitCode, error.hint]).toEqual([7, expect.stringContaining("--max-hold")]);
+  expect(stderr).not.toContain("maxPauseMs");
+});
+
 test("several uploads say how many are done, and how to go on", async () => {
   const files = ["a.bin", "b.bin", "c.bin"].map((name) => `${folder}/${name}`);
   for (const file of files) await writeFile(file, "text");

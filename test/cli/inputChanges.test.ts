@@ -93,10 +93,19 @@ test("a last line that is still being written waits for the next start", async (
   const [last, rest] = [lineOf(count).slice(0, 40), lineOf(count).slice(40)];
   await writeFile(input, linesOf(0, count) + last);
   meanwhile(() => appendFileSync(input, rest));
-  expect(await bulk()).toMatchObject({ exitCode: 0, stderr: "" });
+  const stderr = `Line ${count + 1} is not complete yet: the next start reads it.\n`;
+  expect(await bulk()).toMatchObject({ exitCode: 0, stderr });
   expect(await rowsOf(output)).toHaveLength(count);
   expect((await bulk()).exitCode).toBe(0);
   expect(await rowsOf(output)).toHaveLength(count + 1);
+});
+
+test("a last line that was a request, and becomes longer, is a change", async () => {
+  await writeFile(input, linesOf(0, count).trimEnd());
+  meanwhile(() => appendFileSync(input, "garbage\n"));
+  const { exitCode, stderr } = await bulk();
+  expect([exitCode, changed.exec(stderr)?.[1]]).toEqual([1, `${count}`]);
+  expect(await rowsOf(output)).toHaveLength(count - 1);
 });
 
 test("an input that was only touched is no change", async () => {

@@ -4,9 +4,10 @@ import { existsSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { CheckpointFile } from "../../src/cli/checkpoints/checkpointFile.js";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { CheckpointFile, waitOptionsOf } from "../../src/cli/checkpoints/checkpointFile.js";
 import { runFileText } from "../../src/cli/checkpoints/runFile.js";
+import { createTerminal } from "../../src/cli/terminal.js";
 import { useTestClock } from "../support/clock.js";
 import { temporaryFolder } from "../support/project.js";
 import { isPending, turns, until } from "../support/turns.js";
@@ -331,6 +332,20 @@ test("a file that somebody makes while a new output is checked is left as it is"
   await writeFile(output, "mine");
   expect(() => file.open()).toThrow("--output was moved, removed or replaced");
   expect(await readFile(output, "utf8")).toBe("mine");
+});
+
+test.each([
+  [{ json: true, quiet: false }, ['{"note":"Waiting."}\n']],
+  [{ json: false, quiet: false }, ["Waiting.\n"]],
+  [{ json: false, quiet: true }, []],
+])("what a run waits for is told on stderr with %j", (shown, told) => {
+  const terminal = createTerminal({ ...shown, color: false });
+  const { signal } = controller;
+  const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  waitOptionsOf({ signal, terminal, leaseMs: 1 } as never, false).note("Waiting.");
+  const lines = written.mock.calls.map(([line]) => line);
+  written.mockRestore();
+  expect(lines).toEqual(told);
 });
 
 test("a wait ends with the signal, and leaves nothing behind", async () => {

@@ -6,6 +6,7 @@ import type { Row, RowSource } from "../checkpoints/readRows.js";
 import { droppedRows } from "../checkpoints/rowWriter.js";
 import { type Context, cannotRead, Reported, RunEnded, UsageError } from "../context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exitCodes.js";
+import { inputChangedAt } from "../input/fileContent.js";
 import { InvalidLines } from "../input/invalidLines.js";
 import type { Line } from "../input/lines.js";
 import { openInput, rowsOf } from "../input/readInput.js";
@@ -320,9 +321,13 @@ async function* linesToDo(
   if (found === undefined) return yield* startingWell(pipedLines(file, input, signal), settings, report);
   const { content } = found;
   for await (const lines of rowsOf(content.again(signal), input)) {
-    const isWhole = lines.at(-1)?.hasEnd !== false || !(await content.hasLongerLine());
-    // Another program is still writing the last line: leave it, and all lines after it, for the next start.
+    const last = lines.at(-1) as Line;
+    const isWhole = last.hasEnd || !(await content.hasLongerLine());
     yield isWhole ? lines : lines.slice(0, -1);
+    if (isWhole) continue;
+    // Another program still writes the last line: leave it for the next start, unless it was counted as a request.
+    if (readLine(last, settings.reading) instanceof BulkRequest) throw inputChangedAt(last.number);
+    report.tell(`Line ${last.number} is not complete yet: the next start reads it.`);
   }
 }
 

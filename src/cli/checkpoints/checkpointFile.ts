@@ -4,7 +4,6 @@
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, orUndefined, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
-import { isSilent } from "../terminal.js";
 import { digestOf, isInShard } from "./ids.js";
 import { type Lease, type LeaseRequest, takeLease } from "./lease.js";
 import { type Row, type RowSource, type RowsEnd, readRows } from "./readRows.js";
@@ -21,7 +20,7 @@ export function waitOptionsOf(
   { signal, terminal, leaseMs, dryRun }: Context,
   wait: boolean | undefined,
 ): WaitOptions {
-  const note = isSilent(terminal) ? () => {} : terminal.note;
+  const note = terminal.quiet ? () => {} : (line: string) => terminal.tell({ note: line }, line);
   return { wait: wait === true, signal, note, staleMs: leaseMs, isDry: dryRun !== undefined };
 }
 

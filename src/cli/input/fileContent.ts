@@ -94,7 +94,7 @@ export class FileContent {
       signal.throwIfAborted();
       const bytes = await blockAt(file, at, Math.min(chunkBytes, this.#end - at));
       seen = crc32(bytes, seen);
-      if (seen !== sum || !(await isInPlace())) throw changedAt(linesBefore + 1);
+      if (seen !== sum || !(await isInPlace())) throw inputChangedAt(linesBefore + 1);
       at += bytes.length;
       yield bytes;
     }
@@ -125,7 +125,8 @@ async function blockAt(file: FileHandle, start: number, most: number): Promise<B
 /** The error if another program changed an input while it was read. */
 export class InputChanged extends Error {}
 
-function changedAt(line: number): InputChanged {
+/** That error, at a line of the input of a bulk run. */
+export function inputChangedAt(line: number): InputChanged {
   return new InputChanged(
     `--bulk: the input changed at line ${line} while this run was reading it. What was ranked stays: run the same command again, once nothing writes the input any more.`,
   );
