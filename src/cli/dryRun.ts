@@ -1,6 +1,7 @@
 // `--dry-run`: runs a command with a `fetch` that sends nothing, and prints what the command would have sent.
 import { estimatedTokens, redactorOf } from "../engine.js";
 import { operations } from "../generated/contract.js";
+import { operationOfCommand } from "./commandOptions.js";
 import { type Context, type DryRun, orUndefined, Reported } from "./context.js";
 import { counted, grouped, jsonLine, oneLine, type Terminal } from "./terminal.js";
 
@@ -24,7 +25,7 @@ interface FetchInit {
 const estimate =
   "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.";
 
-const mostRead = operations.rerankDocuments.maxResponseBytes;
+const mostRead = operations[operationOfCommand.rerank].maxResponseBytes;
 const unreadable = `The response would have more than ${grouped(mostRead)} bytes, the most that is read: the documents would be ranked, and the result lost. Send them in parts with --batch-size.`;
 
 class Plan implements DryRun {

@@ -5,14 +5,14 @@ import { tunerank } from "../support/commandLine.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
-const bulk = useBulkFiles(server, "--errors", errors);
+const bulk = useBulkFiles(server);
 const mark = "\uFEFF";
 const row = (id: number): string => JSON.stringify({ id, query: `q${id}`, documents: ["a", "b"] });
 
 test("a byte order mark is skipped before the first line only: `cat` of two files makes others", async () => {
   await writeFile(input, `${mark}${row(1)}\n${mark}${row(2)}\n${row(3)}\n`);
   server.reply(rankingOf);
-  const { exitCode, stderr } = await bulk();
+  const { exitCode, stderr } = await bulk("--errors", errors);
   expect([exitCode, stderr.split("\n")[0]]).toEqual([
     5,
     "Line 2 is skipped. It is not JSON (column 1: a byte order mark).",

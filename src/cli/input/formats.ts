@@ -1,7 +1,7 @@
 // Recognizes inputs in another format by their first bytes, and has a shell command that converts each format to lines.
 
 import { orUndefined } from "../context.js";
-import { newName, shellName, sqlName } from "./shellName.js";
+import { otherThanInput, shellName, sqlName } from "./shellName.js";
 
 /** What a command expects to read: lines of JSON, lines of text, or one JSON value. */
 export type Wanted = "JSON lines" | "lines" | "JSON";
@@ -241,7 +241,7 @@ export function linesWarning(name: string, head: string): string | undefined {
  */
 export function conversionOf(format: FormatName, wanted: Wanted, file: string | undefined): string {
   const { convert, convertToJson = convert } = formats[format];
-  const made = newName(`new.${{ "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted]}`, file);
+  const made = otherThanInput(`new.${{ "JSON lines": "jsonl", lines: "txt", JSON: "json" }[wanted]}`, file);
   const filled: Readonly<Record<string, string>> = {
     NEW: made,
     FILE: shellName(file),
@@ -275,7 +275,7 @@ export function foreignText(
 ): string {
   const what = wanted === "lines" ? "text in UTF-8" : `${wanted} in UTF-8`;
   const then = format === "html" ? "It was perhaps saved instead of the file. Get the file" : "Convert it";
-  const plain = newName("plain", file);
+  const plain = otherThanInput("plain", file);
   const convert = conversionOf(format, wanted, isPacked ? plain : file);
   const whole = isPacked ? `gzip -dc ${shellName(file)} > ${plain} && ${convert}` : convert;
   const sentences = [`${name} is ${formats[format].name}, not ${what}.`];

@@ -17,7 +17,7 @@ export function sqlName(file: string | undefined): string {
 }
 
 /** The name of a new file: another than the input's, which would be emptied before it is read. */
-export function newName(name: string, file: string | undefined): string {
+export function otherThanInput(name: string, file: string | undefined): string {
   return path.basename(file ?? "") === name ? `other-${name}` : name;
 }
 
