@@ -198,12 +198,6 @@ describe("the words of an error", () => {
     expect(stderr.split("\n")[0]).toMatch(/^tunerank: \[INVALID_ARGUMENT\] file "timeoutMs" does not exist/);
   });
 
-  test("an empty standard input says what to do about it", async () => {
-    const args = ["upload", "reviews", "-", "--name", "a.jsonl"];
-    const { stderr } = await tunerank(args, { baseUrl: server.url, input: "" });
-    expect(stderr).toContain("nothing was sent to the standard input");
-  });
-
   const reasons: readonly NotRetried[] = [
     "single-use-body",
     "retries-used-up",
