@@ -108,10 +108,7 @@ async function uploadAll(
   const recording = { ...kept, rows: kept.owned?.open(), show: shownTogether(wanted, progress) };
   const results = new Map<PlannedFile, DatasetFile | StatusError>();
   const ended = await runBatches({
-    batches: wanted.length,
-    concurrency: options.concurrency ?? 1,
-    untilDeadline: false,
-    signal,
+    ...{ batches: wanted.length, concurrency: options.concurrency ?? 1, untilDeadline: false, signal },
     // Uploads that are in flight still finish after an error of another upload ends the command.
     async run(batch, _, lane) {
       const each = wanted[batch] as PlannedFile;

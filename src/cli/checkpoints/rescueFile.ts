@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { hasKey, orUndefined, reasonOf, UsageError } from "../context.js";
+import { shellName } from "../input/shellName.js";
 import { counted } from "../terminal.js";
 import { type Row, type RowSource, readRows } from "./readRows.js";
 import { withFile } from "./runFile.js";
@@ -72,7 +73,7 @@ export class RescueFile {
 
   /** Says where all rows of a file are that was removed, and how to give them its name. */
   get adviceForAll(): string {
-    const command = `mv ${shellQuoted(this.path)} ${shellQuoted(this.#ofFile)}`;
+    const command = `mv ${shellName(this.path)} ${shellName(this.#ofFile)}`;
     const first = existsSync(this.#ofFile) ? "Move away what has its name now, then move" : "Move";
     return this.#saying(`Its ${counted(this.rows, "row")} went to`, `${first} them back: \`${command}\`.`);
   }
@@ -89,7 +90,7 @@ export class RescueFile {
 function joining(ofFile: string, path: string): string {
   // What stands behind the last newline of the changed file.
   const last = orUndefined(() => withFile(ofFile, "r", lastLine)) ?? "";
-  const [file, rescued] = [shellQuoted(ofFile), shellQuoted(path)];
+  const [file, rescued] = [shellName(ofFile), shellName(path)];
   if (last === "") return `cat ${rescued} >> ${file} && rm ${rescued}`;
   // A row that lacks only its newline is whole. Of any other row the rest is lost, and it would spoil the row after it.
   const isWhole = orUndefined(() => JSON.parse(last)) !== undefined;
@@ -130,10 +131,6 @@ function rescuedBeside(path: string): readonly string[] {
 // What tells a row from the others: of one upload there is a row for its begin, and one for its outcome.
 function keyOf({ id, fingerprint, line, sending }: Row): string {
   return JSON.stringify(id === undefined ? line : [id, fingerprint, sending]);
-}
-
-function shellQuoted(name: string): string {
-  return /^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`;
 }
 
 const mostOfLine = 16 * 1024 * 1024;
