@@ -82,5 +82,11 @@ async function save(): Promise<void> {
     // What does not hold, where something does not.
     return { ...found, problems: problemsOf(found, plan).join(", ") || undefined };
   });
-  await writeFile(data, `${JSON.stringify({ rows: 1000, cells }, undefined, 2)}\n`);
+  const json = JSON.stringify({ rows: 1000, cells }, undefined, 2);
+  // Lists of numbers on one line, as the formatter has them.
+  const lines = json.replace(
+    /\[[\d.,\s]+\]/g,
+    (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, " ")}]`,
+  );
+  await writeFile(data, `${lines}\n`);
 }

@@ -150,6 +150,11 @@ export class Calls<Id> {
     });
   }
 
+  /** Makes the client's next run begin as its first did: a rejected key is tried again with few requests. */
+  forget(): void {
+    searches.delete(this.#client);
+  }
+
   /** Ends all calls that are in flight. */
   abort(pending: Iterable<PendingRequest<Id>>): void {
     this.#controller.abort();

@@ -221,6 +221,7 @@ export class Run<Id> implements RunParts {
     this.schedule.close();
     // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
     if (isPause) this.#limiter.pausedUntil = 0;
+    else this.#calls.forget();
     return true;
   }
 

@@ -222,3 +222,20 @@ test("a client may be a Proxy that has only a `get`", async () => {
 test.each([null, undefined, {}, Promise.resolve()])("%s is no client", (client) => {
   expect(() => rerankAll(client as never, [])).toThrow("client must have a method rerank.");
 });
+
+test("after a rejected key the next run begins with few requests", async () => {
+  let isMended = true;
+  server.reply((request) => (isMended ? ranked(request) : { status: 401 }));
+  const client = connect(server.url);
+  const requests = Array.from({ length: 300 }, (_, id) => ({ id, query: "q", documents: ["d"] }));
+  for await (const { error } of rerankAll(client, requests)) expect(error).toBeUndefined();
+  isMended = false;
+  await failureOf(async () => {
+    for await (const _ of rerankAll(client, requests));
+  });
+  server.requests = [];
+  await failureOf(async () => {
+    for await (const _ of rerankAll(client, requests));
+  });
+  expect(server.requests).toHaveLength(4);
+});
