@@ -45,7 +45,8 @@ console.log("done");
   for (const [name, code] of Object.entries(programs)) writeFileSync(path.join(folder, name), code);
   const mock = pasted(having("npx tunerank mock"), folder, node20);
   try {
-    await until(() => mock.output.includes("http://127.0.0.1:4010"));
+    await until(() => mock.output.includes("http://127.0.0.1:4010") || mock.child.exitCode !== null);
+    if (mock.child.exitCode !== null) throw new Error(`The mock of the README ended: ${mock.output}`);
     const first = having("node first.mjs");
     for (const [command, runtimes] of Object.entries(runs)) {
       if (!text.includes(command)) throw new Error(`The README does not say: ${command}`);
@@ -62,7 +63,7 @@ console.log("done");
     }
   } finally {
     // With what it started.
-    process.kill(-Number(mock.child.pid));
+    if (mock.child.exitCode === null) process.kill(-Number(mock.child.pid));
     rmSync(folder, { recursive: true });
   }
   return `a first call, an error, a test and another path in ${Object.values(runs).flatMap(Object.keys).join(", ")}`;
