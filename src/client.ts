@@ -18,6 +18,7 @@ import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnections, defaultConnectMs, defaultKeepAliveMs } from "./policy/decisions.js";
+import type { Limiters } from "./policy/limiter.js";
 import type { Transport } from "./transport/exchange.js";
 import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -85,15 +86,16 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options", clientOptionTable);
   const transport = transportOf(own);
-  return build(own, { transport, budget: { left: budget.full } }, transport);
+  return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }
 
 /**
- * @param shared What clients made with `withOptions` have in common: the first client's transport and the retry budget.
+ * @param shared What clients made with `withOptions` have in common: the first client's transport, the retry budget, and
+ * the limiters of their runs.
  */
 function build(
   options: ClientOptions,
-  shared: Pick<ClientSettings, "transport" | "budget">,
+  shared: Pick<ClientSettings, "transport" | "budget"> & Pick<Limiters, "running">,
   transport: Transport,
 ): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
@@ -103,12 +105,13 @@ function build(
   }
   const given = givenSettings(options, transport, shared.budget);
   const settings = new ClientConfig(given);
+  const limiters: Limiters = { running: shared.running, last: undefined };
   const close = async (): Promise<void> => {
     for (const call of given.calls) call.end("closed");
     transport.close();
   };
   const client = {
-    rerank: createRerank(settings),
+    rerank: createRerank(settings, limiters),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(settings),
     deployments: createDeployments(settings),
     datasets: createDatasets(settings),
@@ -119,7 +122,7 @@ function build(
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
     [inside]: {
-      shared,
+      limiters,
       callEncoded: createEncodedCall(settings),
       callOperation: createOperationCall(settings),
     } satisfies ClientInside,

@@ -11,7 +11,7 @@ const things = Array.from({ length: items }, (_, id) => ({ id }));
 const text = ({ id }) => `${id} ${filler}`.slice(0, 1024);
 
 const before = process.cpuUsage();
-const ranked = await rerankItems("dull work", things, { text, batchSize: 1000, concurrency: 4 });
+const ranked = await rerankItems("dull work", things, { text, batchSize: 1000 });
 const { user, system } = process.cpuUsage(before);
 const right = ranked.filter(({ item, index }) => item === things[index]).length;
 console.log(JSON.stringify({ microseconds: user + system, ranked: right, peakBytes: peakBytes() }));

@@ -53,8 +53,6 @@ async function inItems({ url, rows, isCancelled }: Given): Promise<Written> {
     const ranked = await client.rerank.items("which row", numbers(rows), {
       text: (row) => `row ${row}`,
       batchSize: 1,
-      // As many as the peers have.
-      concurrency: 16,
       signal: controller.signal,
       timeoutMs: 600_000,
       onAttempt,

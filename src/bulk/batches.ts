@@ -2,7 +2,15 @@
 import { invalid, isStatusError, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { SendLimits } from "../policy/rate.js";
-import { type DoneBatch, mergeRankings, type Ranking, readRanking } from "../ranking/merge.js";
+import {
+  type DoneBatch,
+  errorOfBatches,
+  mergeRankings,
+  placesIn,
+  type Ranking,
+  RequestsMade,
+  readRanking,
+} from "../ranking/merge.js";
 import {
   type Batch,
   type BatchDocuments,
@@ -12,7 +20,6 @@ import {
   planBatches,
   textsOfItems,
 } from "../ranking/plan.js";
-import { errorOfBatches, placesIn, RequestsMade } from "../ranking/run.js";
 import { WithoutPrototype } from "../values.js";
 import type { PendingRequest, RequestInBatches } from "./intake.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";

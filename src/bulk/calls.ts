@@ -3,7 +3,14 @@ import type { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
-import { Limiter, lowerToOpen, outOfFiles, pauseAskedBy } from "../policy/limiter.js";
+import {
+  Limiter,
+  type Limiters,
+  lowerToOpen,
+  outOfFiles,
+  pauseAskedBy,
+  sharedLimiter,
+} from "../policy/limiter.js";
 import type { Pace } from "../policy/rate.js";
 import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.js";
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
@@ -19,8 +26,6 @@ import type { RunSettings } from "./options.js";
 export interface RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
-  /** Undefined when the limit is fixed: only a search asks how long responses took. */
-  readonly loop: LoopDelay | undefined;
   /** How many of the attempts were retries. */
   retries: number;
   /** Called with the failure of each failed attempt. */
@@ -33,8 +38,6 @@ export class RunLane extends Lane {
   pauseMs = 0;
   /** Whether this machine could open no socket for the first attempt: the run makes a new call later. */
   isTooMany = false;
-  /** How long the last response may have waited for the event loop, in milliseconds. */
-  busyMs = 0;
   /** The last failure after which the operation had run, and so was paid for. */
   paidFor: Failure | undefined;
   readonly #run: RunParts;
@@ -53,13 +56,7 @@ export class RunLane extends Lane {
     super.begin(now);
   }
 
-  override responded(): void {
-    this.busyMs = this.#run.loop?.busyMs() ?? 0;
-    super.responded();
-  }
-
   override decide(failure: Failure, state: RetryState): Decision {
-    this.busyMs = this.#run.loop?.busyMs() ?? 0;
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     const decision = super.decide(failure, state, !isOurs);
@@ -84,28 +81,6 @@ export class RunLane extends Lane {
     this.#isAborted = true;
     this.#time?.end("aborted");
   }
-}
-
-/** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
-export class LoopDelay {
-  #last: { readonly idle: number; readonly active: number } = utilization();
-  // No number, which turns into a fraction: V8 would compile the next run's code again, for an object of another shape.
-  #beforeIdle: { readonly active: number } = this.#last;
-
-  /** Call it for each response. An idle loop takes a response at once, so none waited longer than the loop was busy. */
-  busyMs(): number {
-    const now = utilization();
-    if (now.idle > this.#last.idle) this.#beforeIdle = this.#last;
-    this.#last = now;
-    return now.idle > 0 ? now.active - this.#beforeIdle.active : 0;
-  }
-}
-
-function utilization(): { readonly idle: number; readonly active: number } {
-  const { performance } = globalThis as {
-    performance?: { eventLoopUtilization?(): { idle: number; active: number } };
-  };
-  return performance?.eventLoopUtilization?.() ?? { idle: 0, active: 0 };
 }
 
 export class Calls<Id> {
@@ -152,7 +127,7 @@ export class Calls<Id> {
 
   /** Makes the client's next run begin as its first did: a rejected key is tried again with few requests. */
   forget(): void {
-    searches.delete(this.#client);
+    limitersOf(this.#client).last = undefined;
   }
 
   /** Ends all calls that are in flight. */
@@ -218,12 +193,6 @@ export function tokensOf(response: RerankResponse): unknown {
   return memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
 }
 
-// The limiters that search for a limit, by the transport that clients share; then by the limit's maximum and
-// `maxPauseMs`, because only runs with the same values of both may share a limiter.
-const shared = new WeakMap<object, Map<string, Limiter>>();
-// The search of each client's last run. Not shared with clients made from it: their address or key may be another.
-const searches = new WeakMap<object, LimitSearch>();
-
 /**
  * The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number; a later
  * run starts from what the last one found.
@@ -233,18 +202,17 @@ export function limiterOf<Id>(
   { concurrency, maxPauseMs, sharesService }: RunSettings<Id>,
 ): Limiter {
   if (typeof concurrency === "number") return new Limiter(concurrency);
-  const transport = insideOf(client)?.shared ?? client;
-  const limiters = shared.get(transport) ?? new Map<string, Limiter>();
-  const name = `${concurrency.max}/${maxPauseMs}`;
-  let limiter = limiters.get(name);
-  if (limiter === undefined || limiter.isSpent) {
-    limiter = new Limiter(new LimitSearch(concurrency.max, searches.get(client)));
-    shared.set(transport, limiters.set(name, limiter));
-  }
-  const { search } = limiter;
-  if (search) {
-    search.sharesService ||= sharesService;
-    searches.set(client, search);
-  }
+  const limiter = sharedLimiter(LimitSearch, limitersOf(client), concurrency.max, maxPauseMs);
+  if (limiter.search) limiter.search.sharesService ||= sharesService;
   return limiter;
+}
+
+const ofCustomClients = new WeakMap<object, Limiters>();
+
+function limitersOf(client: object): Limiters {
+  const known = insideOf(client)?.limiters ?? ofCustomClients.get(client);
+  if (known !== undefined) return known;
+  const limiters: Limiters = { running: new Map(), last: undefined };
+  ofCustomClients.set(client, limiters);
+  return limiters;
 }

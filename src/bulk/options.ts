@@ -1,19 +1,13 @@
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse, RerankResult } from "../generated/types.js";
-import {
-  checkCallback,
-  checkCount,
-  checkDuration,
-  checkFlag,
-  checkHeaders,
-  checkInteger,
-} from "../options/arguments.js";
+import { checkCallback, checkCount, checkDuration, checkFlag, checkHeaders } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
-import { defaultMaxPauseMs, defaultRunMs, mostAtOnce } from "../policy/decisions.js";
+import { defaultMaxPauseMs, defaultRunMs } from "../policy/decisions.js";
 import type { Rate, SendLimits } from "../policy/rate.js";
 import { attemptPolicy } from "../policy/retry.js";
+import { concurrencyOf } from "../ranking/plan.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
@@ -258,15 +252,6 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     onAttempt: own.onAttempt,
     sharesService: own[attemptPolicy] === true,
   };
-}
-
-function concurrencyOf(value: RerankAllOptions["concurrency"] = "auto"): RunSettings<unknown>["concurrency"] {
-  if (value === "auto") return { max: mostAtOnce };
-  if (typeof value === "number") return checkInteger(value, "concurrency", 1);
-  if (typeof value !== "object" || value === null)
-    throw invalid('concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.');
-  const { max } = ownProperties(value, "concurrency", { max: 1 });
-  return { max: checkInteger(max, "concurrency.max", 1) };
 }
 
 function rateOf(value: RerankAllOptions["rate"]): RerankAllOptions["rate"] {

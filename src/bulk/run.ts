@@ -6,11 +6,11 @@ import type { CallPromise } from "../options/types.js";
 import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
-import { machineClock, Schedule } from "../policy/schedule.js";
+import { machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
 import { memberOf, removeFrom } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
-import { Calls, LoopDelay, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
+import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type PendingRequest, type RequestInBatches, type Source } from "./intake.js";
 import type {
@@ -22,8 +22,6 @@ import type {
 } from "./options.js";
 import { errorOfResponse, rankingOf } from "./responses.js";
 
-// How many requests a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken.
-const pendingForEach = 4;
 // Until so many results `next` calls `#start`, which works once: V8 throws code away for a branch that was taken once.
 const fewSettled = 50;
 
@@ -31,7 +29,6 @@ const fewSettled = 50;
 export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
-  readonly loop: LoopDelay | undefined;
   retries = 0;
   readonly #settings: RunSettings<Id>;
   readonly #limiter: Limiter;
@@ -56,7 +53,6 @@ export class Run<Id> implements RunParts {
     const limiter = limiterOf(client, settings);
     const pace = new Pace(rate ?? {}, limits);
     this.pace = pace;
-    this.loop = limiter.search && new LoopDelay();
     this.#settings = settings;
     this.#limiter = limiter;
     this.#calls = new Calls(client, settings, limiter);

@@ -30,9 +30,9 @@ interface RerankCommandOptions extends BulkOptions {
 export async function run(context: Context<RerankCommandOptions>): Promise<void> {
   const { terminal, signal } = context;
   if (context.options.bulk !== undefined) return (await import("./bulk/runBulk.js")).runBulk(context);
-  const { model, task, topN, batchSize, maxBatchBytes } = context.options;
+  const { model, task, topN, batchSize, maxBatchBytes, concurrency } = context.options;
   const split = splitOf(context.options.split);
-  const { query, concurrency } = oneQuery(context.options);
+  const query = oneQuery(context.options);
   const invalid = new InvalidLines(terminal.tell, context.options.strict);
   const { lines, bad } = await documentsOf(context);
   if (lines.length === 0) return noDocuments(context, bad[0]);
@@ -72,18 +72,17 @@ const onlyBulk = [
   ...limitOptions,
 ] as const;
 
-function oneQuery(options: RerankCommandOptions): { query: string; concurrency: number | undefined } {
-  const { query, concurrency, batchSize, maxBatchBytes } = options;
+function oneQuery(options: RerankCommandOptions): string {
+  const { query, batchSize, maxBatchBytes } = options;
   if (query === undefined) throw new UsageError("Required option '--query <TEXT>' not specified.");
   refuseOptions(options, onlyBulk, "has no effect without --bulk.");
-  if (concurrency === "auto") throw new UsageError("--concurrency auto has no effect without --bulk.");
   if (batchSize === undefined && maxBatchBytes === undefined)
     refuseOptions(
       options,
       ["concurrency"],
       "has no effect without --batch-size, --max-batch-bytes or --bulk.",
     );
-  return { query, concurrency };
+  return query;
 }
 
 // Names lines of the file instead of the client's indices: the client counts documents from 0, a file's lines count from

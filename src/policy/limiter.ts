@@ -18,6 +18,8 @@ export class Limiter {
   pausedUntil = 0;
   /** Finds the concurrency limit; undefined if the limit is a fixed number. */
   readonly search: LimitSearch | undefined;
+  /** Undefined when the limit is fixed: only a search asks how long responses took. */
+  readonly loop: LoopDelay | undefined;
   #fixed = 0;
   // When the pause ends without its random part, and the random number, drawn once a pause: the longest of many draws
   // would be nearly the same in each process of a fleet.
@@ -27,7 +29,10 @@ export class Limiter {
 
   constructor(concurrency: number | LimitSearch) {
     if (typeof concurrency === "number") this.#fixed = concurrency;
-    else this.search = concurrency;
+    else {
+      this.search = concurrency;
+      this.loop = new LoopDelay();
+    }
   }
 
   /** How many attempts may be in flight at once. */
@@ -121,6 +126,57 @@ export class Limiter {
     this.#askedUntil = Math.max(Math.min(this.#askedUntil, this.pausedUntil), until);
     this.pausedUntil = Math.max(this.pausedUntil, until + moreMs);
   }
+}
+
+/** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
+class LoopDelay {
+  #last: { readonly idle: number; readonly active: number } = utilization();
+  // No number, which turns into a fraction: V8 would compile the next run's code again, for an object of another shape.
+  #beforeIdle: { readonly active: number } = this.#last;
+
+  /** Call it for each response. An idle loop takes a response at once, so none waited longer than the loop was busy. */
+  busyMs(): number {
+    const now = utilization();
+    if (now.idle > this.#last.idle) this.#beforeIdle = this.#last;
+    this.#last = now;
+    return now.idle > 0 ? now.active - this.#beforeIdle.active : 0;
+  }
+}
+
+function utilization(): { readonly idle: number; readonly active: number } {
+  const { performance } = globalThis as {
+    performance?: { eventLoopUtilization?(): { idle: number; active: number } };
+  };
+  return performance?.eventLoopUtilization?.() ?? { idle: 0, active: 0 };
+}
+
+/** The limiters of a client's runs that search for their limit. */
+export interface Limiters {
+  /** Those of the present runs. Clients made from one another share them. */
+  readonly running: Map<string, Limiter>;
+  /** The last run's search. Not shared with clients made from this one: their address or key may be another. */
+  last: LimitSearch | undefined;
+}
+
+/**
+ * The limiter that the present runs with this maximum and `maxPauseMs` share; a later run starts from what the client's
+ * last one found.
+ */
+export function sharedLimiter(
+  Search: typeof LimitSearch,
+  limiters: Limiters,
+  max: number,
+  maxPauseMs: number,
+): Limiter {
+  const { running, last } = limiters;
+  const name = `${max}/${maxPauseMs}`;
+  let limiter = running.get(name);
+  if (limiter === undefined || limiter.isSpent) {
+    limiter = new Limiter(new Search(max, last?.learned));
+    running.set(name, limiter);
+  }
+  limiters.last = limiter.search;
+  return limiter;
 }
 
 /** Whether a failure may be temporary. */

@@ -6,6 +6,9 @@ import type { Limiter } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
 
+/** How many calls a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken. */
+export const pendingForEach = 4;
+
 /** The clock of a schedule: the machine's or a test's. */
 export interface Clock {
   now(): number;
@@ -152,6 +155,8 @@ export class Lane implements AttemptTimes {
   began = 0;
   ended = 0;
   epoch = 0;
+  /** How long the last response may have waited for the event loop, in milliseconds. */
+  busyMs = 0;
   readonly #schedule: Schedule;
   // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
@@ -237,6 +242,7 @@ export class Lane implements AttemptTimes {
     const schedule = this.#schedule;
     this.#isInFlight = false;
     this.ended = schedule.clock.now();
+    this.busyMs = schedule.limiter.loop?.busyMs() ?? 0;
     if (wasInFlight) {
       schedule.inFlight -= 1;
       schedule.pace?.ended(this.estimated);

@@ -90,29 +90,30 @@ export class LimitSearch {
 
   /**
    * @param most The limit never exceeds it
-   * @param earlier The search of an earlier run with the same service, whose result is the start
+   * @param earlier What an earlier run with the same service learned
    */
-  constructor(most: number, earlier?: LimitSearch) {
+  constructor(most: number, earlier?: LimitSearch["learned"]) {
     this.#most = most;
     this.limit = Math.min(firstLimit, most);
     if (earlier) this.#startFrom(earlier);
   }
 
   // Starts at half of what the earlier run found, as the service may accept less by now.
-  #startFrom(earlier: LimitSearch): void {
-    const found = Math.min(this.#most, earlier.#accepted);
+  #startFrom({ limit, isStart }: LimitSearch["learned"]): void {
+    const found = Math.min(this.#most, limit);
     if (found <= firstLimit) return;
     this.#found = found;
-    this.#steps.isStart = earlier.#steps.isStart;
+    this.#steps.isStart = isStart;
     this.limit = Math.max(firstLimit, Math.ceil(found / 2));
     this.#round = new Round(this.limit);
   }
 
-  // The limit that the service is known to accept.
-  get #accepted(): number {
+  /** The limit that the service is known to accept, and whether it still doubled: no request was rejected. */
+  get learned(): { readonly limit: number; readonly isStart: boolean } {
+    const { isStart } = this.#steps;
     const state = this.#state;
-    const isTrial = state === "growing" ? !this.#steps.isStart : state === "lower" || state === "higher";
-    return Math.max(this.#found, isTrial ? this.#base.limit : this.limit);
+    const isTrial = state === "growing" ? !isStart : state === "lower" || state === "higher";
+    return { limit: Math.max(this.#found, isTrial ? this.#base.limit : this.limit), isStart };
   }
 
   /** The limit never exceeds `most` from now on. */

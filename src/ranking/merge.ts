@@ -1,7 +1,9 @@
 import { readRerank, requestIdOf } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
+import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
+import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
 import { type Batch, itemsOf, type Places } from "./plan.js";
@@ -168,4 +170,75 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
     else ranges.push({ offset, count });
   }
   return ranges;
+}
+
+/** The attempts of a call's batches, in the order in which the batches ended. */
+export class RequestsMade {
+  readonly attempts: Attempt[] = [];
+  /** Whether any of the attempts ran the operation. */
+  ran: Ran = nothingSent;
+
+  add(attempts: readonly Attempt[], ran: Ran): void {
+    this.attempts.push(...attempts);
+    this.ran = worse(this.ran, ran);
+  }
+
+  /** Adds the attempts of a batch that failed. */
+  addFailed(error: unknown): void {
+    if (isStatusError(error)) this.add(error.attempts, error);
+  }
+}
+
+/**
+ * The error of a call with a failed batch: it has all attempts of the call, and names the caller's items.
+ * @param batch The batch if the call has several, else undefined.
+ * @param places The items of the batch's documents; undefined if its texts could not be computed.
+ */
+export function errorOfBatches(
+  error: unknown,
+  batch: ItemBatch | undefined,
+  places: Places | undefined,
+  made: RequestsMade,
+): StatusError {
+  const { executed, executedBecause } = made.ran;
+  const failed = isStatusError(error)
+    ? error
+    : refusal("INTERNAL", "The client failed; please report this.", {
+        cause: error,
+        notRetried: "not-transient",
+      });
+  const text = places ? withItems(failed.text, places) : failed.text;
+  return new StatusError(batch && places ? withBatch(text, batch) : text, {
+    ...detailsOf(failed),
+    operation: "rerankDocuments",
+    executed,
+    executedBecause,
+    attempts: made.attempts,
+  });
+}
+
+/** The position of a document in a message: documents[3], documents.3 or documents/3. */
+const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
+
+/** The positions of documents that a message names. */
+export function placesIn(message: string): number[] {
+  return [...message.matchAll(place)].map(([, inBrackets, afterDot]) => Number(inBrackets ?? afterDot));
+}
+
+// Rewrites document positions in the service's message as the caller's items.
+function withItems(message: string, { list = "items", documents, itemOf, partOf }: Places): string {
+  return message.replace(place, (found, inBrackets, afterDot) => {
+    const document = Number(inBrackets ?? afterDot);
+    if (document >= documents) return found;
+    const part = partOf(document);
+    return `${list}[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
+  });
+}
+
+// Adds the batch if the message names no item, and says how documents are counted if the message names documents.
+function withBatch(message: string, { batch, offset, count }: ItemBatch): string {
+  const counted = /\bdocuments[[./]\d/.test(message);
+  if (message.includes("items[") && !counted) return message;
+  const within = counted ? "; documents are counted within it" : "";
+  return `${message.replace(/[.]$/, "")} (batch ${batch}: ${itemsOf(offset, offset + count - 1)}${within}).`;
 }

@@ -1,16 +1,37 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback } from "../options/arguments.js";
+import { checkCallback, checkInteger } from "../options/arguments.js";
+import { ownProperties } from "../options/validate.js";
+import { mostAtOnce } from "../policy/decisions.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
 /** The batches of a call, and the partial result that the call continues. */
 export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
+  /** How many batches may be under way at once: their texts are in memory. */
+  readonly most: number;
   readonly documentsOf: (batch: number) => BatchDocuments;
   readonly before: RerankPartial<T> | undefined;
   /** Identifies the call's arguments, so that a later call can continue this one. */
   readonly fingerprint: () => string;
+}
+
+/** Nearly every service accepts this many requests at once: calls of so few batches need no search. */
+export const fewAtOnce = 4;
+// The most characters of all batches under way: about four times as many bytes, with the requests made from them.
+const mostCharacters = 8_388_608;
+
+/** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
+export function concurrencyOf(
+  value: RerankItemsOptions<never>["concurrency"] = "auto",
+): number | { readonly max: number } {
+  if (value === "auto") return { max: mostAtOnce };
+  if (typeof value === "number") return checkInteger(value, "concurrency", 1);
+  if (typeof value !== "object" || value === null)
+    throw invalid('concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.');
+  const { max } = ownProperties(value, "concurrency", { max: 1 });
+  return { max: checkInteger(max, "concurrency.max", 1) };
 }
 
 /** Checks every text, and puts the items that are to be sent into batches. @throws StatusError */
@@ -34,9 +55,8 @@ export function planItems<T>(
     if (before === undefined && isHashed) hash.add(texts);
     if (kept.length < batchSize && before === undefined) kept[index] = texts;
   });
-  const first = planned[0];
-  const isFirstKept = before === undefined && first !== undefined && first.parts === undefined;
-  kept.length = isFirstKept ? first.count : 0;
+  const [first] = planned;
+  kept.length = first?.parts === undefined ? (first?.count ?? 0) : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
     return callFingerprint(hash, body);
@@ -44,6 +64,7 @@ export function planItems<T>(
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
     batches: planned,
+    most: Math.max(fewAtOnce, Math.floor((mostCharacters * planned.length) / open.characters)),
     documentsOf: (batch) =>
       documentsOf(
         planned[batch] as Batch,
@@ -124,6 +145,8 @@ export function planBatches(
 /** The batch that items are added to; once it is full, it joins the finished `batches`. */
 export class OpenBatch {
   readonly batches: Batch[] = [];
+  /** The length of all texts. */
+  characters = 0;
   readonly #batchSize: number;
   readonly #maxBatchBytes: number | undefined;
   // The bytes of a request without its documents.
@@ -140,6 +163,7 @@ export class OpenBatch {
   }
 
   add(index: number, texts: readonly string[]): void {
+    for (const text of texts) this.characters += text.length;
     const sizes = this.#sizesOf(texts, index);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     if (!this.#fits(texts.length, bytes)) this.close();

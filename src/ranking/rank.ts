@@ -2,20 +2,31 @@
 import { callTracer } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { StatusError } from "../errors/statusError.js";
+import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { AbortSignalLike, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
+import { backoff } from "../policy/decisions.js";
+import { type Limiter, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { now } from "../transport/time.js";
 import { notify } from "../values.js";
-import { type DoneBatch, type Merged, mergeRankings, partialOf, rankedItems, readRanking } from "./merge.js";
-import { type Batch, type Places, type PlannedItems, planItems } from "./plan.js";
-import { type BatchFailure, errorOfBatches, RequestsMade, runBatches } from "./run.js";
+import {
+  type DoneBatch,
+  errorOfBatches,
+  type Merged,
+  mergeRankings,
+  partialOf,
+  RequestsMade,
+  rankedItems,
+  readRanking,
+} from "./merge.js";
+import { type Batch, concurrencyOf, fewAtOnce, type Places, type PlannedItems, planItems } from "./plan.js";
+import { type BatchFailure, type BatchRun, runBatches } from "./run.js";
 import type { RerankCall, RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
 const { body: rules } = requests.rerankDocuments;
@@ -31,7 +42,7 @@ const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   maxBatchBytes: checkCount,
   onBatch: checkCallback,
   continueFrom: 1,
-  concurrency: checkCount,
+  concurrency: 1,
   // Fields that the contract adds to a rerank are options, too, without a change here.
   ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as OptionTable<
     Pick<RerankItemsOptions<unknown>, "model" | "task">
@@ -53,16 +64,16 @@ export async function rankItems<T>(
 }
 
 // A call that is checked and ready to be made.
-interface Plan<T> extends PlannedItems<T> {
+interface Plan<T>
+  extends PlannedItems<T>,
+    Pick<BatchRun, "timeoutMs" | "untilDeadline" | "signal" | "calls"> {
   readonly items: readonly T[];
   readonly body: Omit<RerankRequest, "documents">;
   readonly options: RerankItemsOptions<T>;
-  readonly concurrency: number;
-  readonly signal: AbortSignalLike | undefined;
+  readonly concurrency: number | { readonly max: number };
   /** The deadline of each batch, in milliseconds. */
   readonly eachMs: number;
   readonly endsAt: number;
-  readonly untilDeadline: boolean;
 }
 
 function planOf<T>(
@@ -76,14 +87,15 @@ function planOf<T>(
   const body = { ...bodyFields(own), query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
-  const { concurrency = 4 } = own;
+  const concurrency = concurrencyOf(own.concurrency);
   const { signal, timeoutMs, client: settings } = callSettings(client, own, "rerankDocuments");
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
-  const rounds = Math.ceil(batched.batches.length / concurrency);
-  const endsAt = now() + (timeoutMs ?? eachMs * rounds);
+  const atOnce = typeof concurrency === "number" ? concurrency : fewAtOnce;
+  const wholeMs = timeoutMs ?? eachMs * Math.ceil(batched.batches.length / atOnce);
   const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
-  return { items, body, options: own, ...batched, concurrency, signal, eachMs, endsAt, untilDeadline };
+  const times = { eachMs, timeoutMs: wholeMs, endsAt: now() + wholeMs, untilDeadline };
+  return { items, body, options: own, ...batched, ...times, concurrency, signal, calls: settings.calls };
 }
 
 // With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
@@ -105,11 +117,10 @@ function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsRe
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const { items, batches, before, concurrency, options } = plan;
+  const { items, batches, before, options } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const sent = new Map<number, Places>();
-  const { untilDeadline, signal: callers } = plan;
   const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
       const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
@@ -121,16 +132,24 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       throw error;
     }
   };
-  const failed = await runBatches({
-    batches: batches.length,
-    concurrency,
-    untilDeadline,
-    signal: callers,
-    run,
-  });
+  const concurrency = await limitOf(plan, rerank);
+  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, run });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
+  // A rejected key is tried again with few requests.
+  if (isStatusError(failed.error, "UNAUTHENTICATED")) rerank.limiters.last = undefined;
   throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
+}
+
+async function limitOf<T>(
+  { concurrency, batches }: Plan<T>,
+  { limiters, loadSearch }: RerankCall,
+): Promise<number | Limiter> {
+  if (typeof concurrency === "number") return concurrency;
+  const { max } = concurrency;
+  if (batches.length <= fewAtOnce) return Math.min(fewAtOnce, max);
+  const { LimitSearch } = await loadSearch();
+  return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
 }
 
 function failure<T>(

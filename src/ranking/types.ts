@@ -4,6 +4,7 @@ import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 import type { CallOptions } from "../options/types.js";
+import type { Limiters } from "../policy/limiter.js";
 
 /** An item of the caller, with its score. */
 export interface RankedItem<T> {
@@ -126,11 +127,15 @@ export interface RerankItemsOptions<T>
    * batches may differ.
    */
   continueFrom?: RerankPartial<unknown> | undefined;
-  /** How many batches are in flight at once: at least 1. @default 4 */
-  concurrency?: number | undefined;
+  /**
+   * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit from 4 up to 256, or up to
+   * `max`, and shares it with the client's other calls and runs, as `rerankAll` of `tunerank/bulk` does.
+   * @default "auto"
+   */
+  concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
    * Milliseconds for all batches together. Greater than 0.
-   * @default 60,000 × (the number of batches / `concurrency`, rounded up)
+   * @default 60,000 × (the number of batches / `concurrency`, rounded up); with `"auto"`, / 4
    */
   timeoutMs?: number | undefined;
 }
@@ -167,5 +172,8 @@ export interface RerankItems {
 /** @internal The rerank call that {@link RerankItems} makes for each batch. */
 export interface RerankCall {
   readonly client: ClientConfig;
+  readonly limiters: Limiters;
+  /** Loads what searches for the concurrency limit. Calls of few batches do without. */
+  loadSearch(): Promise<typeof import("../policy/search.js")>;
   send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
 }

@@ -5,6 +5,7 @@ import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
+import type { Limiters } from "../policy/limiter.js";
 import type { RerankCall, RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 import { invoke, loaded, ownOptions, start, startCall } from "./invoke.js";
@@ -42,7 +43,7 @@ export interface Rerank {
 const readResponse = readObject((value) => readRerank(value));
 
 /** @internal Makes {@link Rerank} with a client's settings. */
-export function createRerank(client: ClientConfig): Rerank {
+export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
   const send: RerankCall["send"] = (body, own, read) =>
     invoke(client, "rerankDocuments", own, (settings) => {
       if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
@@ -55,7 +56,8 @@ export function createRerank(client: ClientConfig): Rerank {
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));
   }
-  const items = createRerankItems({ client, send });
+  const loadSearch = () => loaded(import("../policy/search.js"));
+  const items = createRerankItems({ client, limiters, send, loadSearch });
   return Object.assign(rerank, { items });
 }
 

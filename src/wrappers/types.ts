@@ -1,6 +1,7 @@
 // Types of the arguments of a client's methods that more than one file uses.
 import type { OperationId } from "../generated/contract.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
+import type { Limiters } from "../policy/limiter.js";
 import { memberOf } from "../values.js";
 
 /** How far an upload got. */
@@ -132,8 +133,8 @@ export interface OperationArguments {
 
 /** @internal A client's members for other modules of this package. */
 export interface ClientInside {
-  /** An object that clients of one service share, by which their bulk runs recognise each other. */
-  readonly shared: object;
+  /** What the client's runs of many calls share. */
+  readonly limiters: Limiters;
   /** Makes the calls of `tunerank/openapi-fetch`. */
   readonly callEncoded: EncodedCall;
   /** Makes the calls of `tunerank request ID`: any operation of the contract by its id. */

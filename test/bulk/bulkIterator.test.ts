@@ -141,7 +141,8 @@ test("many runs on one signal warn of no leak, and one abort ends them all", asy
   const controller = new AbortController();
   const client = connect(server.url);
   const runs = Array.from({ length: 40 }, () =>
-    rerankAll(client, requests(1), { signal: controller.signal }).next(),
+    // A number: runs that search for the limit would share one.
+    rerankAll(client, requests(1), { concurrency: 1, signal: controller.signal }).next(),
   );
   const outcomes = Promise.allSettled(runs);
   await server.received(40);

@@ -18,7 +18,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
   "rerank.items: a ranking of many batches": [
     "src/ranking/check.ts",
     "src/ranking/rank.ts",
-    "src/ranking/run.ts",
+    "src/ranking/merge.ts",
     "src/ranking/types.ts",
   ],
   "bulk, which ranks": ["src/bulk/calls.ts", "src/bulk/index.ts", "src/bulk/run.ts"],

@@ -50,14 +50,13 @@ const ofDocstrings = {
   "RequestOptions.maxResponseBytes": grouped(defaultMaxResponseBytes),
   "RerankAllOptions.timeoutMs": `${grouped(defaultRunMs)}, regardless of the client's \`timeoutMs\``,
   "RerankAllOptions.maxPauseMs": grouped(defaultMaxPauseMs),
-  "RerankItemsOptions.concurrency": grouped(defaultBatchesAtOnce),
-  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up)`,
+  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up); with \`"auto"\`, / ${defaultBatchesAtOnce}`,
 };
 
 const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
 const ofHelp = {
   "rerank --timeout": seconds(rerank.timeoutMs),
-  "rerank --concurrency": `${defaultBatchesAtOnce}. With --bulk, the default is auto: as many as the service accepts, at most ${mostAtOnce}`,
+  "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}`,
   "rerank --max-hold": seconds(defaultMaxPauseMs),
   "rerank --batch-size": `all. Without --timeout, each batch has ${seconds(rerank.timeoutMs)} of its own. Retries end then, or after --max-retries`,
   "upload --timeout": uploadTime,

@@ -61,7 +61,7 @@ test("the entries, which are files of their own, share no more than three names"
 test("the core is no larger than it was made, and no file is longer than one idea", () => {
   const { files, lines, types, longest } = sizes();
   expect(files).toBeLessThanOrEqual(76);
-  expect(lines).toBeLessThanOrEqual(13_080);
+  expect(lines).toBeLessThanOrEqual(13_180);
   expect(types).toBeLessThanOrEqual(197);
   expect(longest).toBeLessThanOrEqual(400);
 });

@@ -73,7 +73,7 @@ export function compareSecond(service: Service, seeds: number, next: Service = s
     Array.from({ length: seeds }, (_, seed) => {
       let search: LimitSearch | undefined;
       const limiterOf = (): Limiter => {
-        search = new LimitSearch(most, knows ? search : undefined);
+        search = new LimitSearch(most, knows ? search?.learned : undefined);
         return new Limiter(search);
       };
       return simulateSecond(service, limiterOf, firstSeed + seed, next);

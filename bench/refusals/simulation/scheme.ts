@@ -2,7 +2,7 @@ import type { AttemptTimes } from "../../../src/policy/retry.js";
 import type { LimitSearch } from "../../../src/policy/search.js";
 
 /** What the engine asks of a scheme, and tells it. By itself it never changes its limit. */
-export class Scheme implements Pick<LimitSearch, keyof LimitSearch> {
+export class Scheme implements Omit<LimitSearch, "learned"> {
   limit = 4;
   epoch = 0;
   sharesService = false;

@@ -1,0 +1,234 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, test } from "vitest";
+import { rerankAll } from "../../src/bulk/index.js";
+import { type Client, createClient, type RerankItemsOptions } from "../../src/index.js";
+import { useNoBackoff } from "../support/backoff.js";
+import { canaryKey } from "../support/canary.js";
+import { failureOf } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
+import { ranked } from "../support/rankings.js";
+import { type Script, useRecordingServer } from "../support/recordingServer.js";
+import { turns, until } from "../support/turns.js";
+
+const server = useRecordingServer();
+const clock = useTestClock();
+useNoBackoff();
+
+const connect = (): Client => createClient({ baseUrl: server.url, apiKey: canaryKey });
+
+/** Ranks so many items, each in a batch of its own. */
+async function rank(client: Client, count: number, options: Partial<RerankItemsOptions<number>> = {}) {
+  const items = Array.from({ length: count }, (_, index) => index);
+  return client.rerank.items("q", items, { text: String, batchSize: 1, ...options });
+}
+
+interface Held {
+  readonly script: Script;
+  /** The responses that wait. */
+  readonly responses: (() => void)[];
+}
+
+function hold(): Held {
+  const responses: (() => void)[] = [];
+  const script: Script = (request, response) => {
+    responses.push(() => response.end(JSON.stringify(ranked(request).json)));
+    return undefined;
+  };
+  return { script, responses };
+}
+
+/** Starts calls, and resolves once exactly so many of their requests are in flight; then lets them end. */
+async function inFlight(count: number, start: () => Promise<unknown>): Promise<void> {
+  const { script, responses } = hold();
+  server.reply(script);
+  const running = start();
+  await until(() => responses.length >= count);
+  await turns();
+  expect(responses).toHaveLength(count);
+  server.reply((request) => ranked(request));
+  for (const respond of responses) respond();
+  await running;
+}
+
+describe("without a number for concurrency, rerank.items searches for the limit", () => {
+  test("its next call begins with half of what the last one found, a call of another client with four", async () => {
+    const client = connect();
+    await inFlight(4, () => rank(client, 200));
+    await inFlight(64, () => rank(client, 200));
+    await inFlight(4, () => rank(client.withOptions({ accountId: "other" }), 200));
+    await inFlight(4, () => rank(connect(), 200));
+  });
+
+  test("rerankAll begins with what it found, and the other way round", async () => {
+    const requests = Array.from({ length: 200 }, (_, id) => ({ id, query: "q", documents: ["a"] }));
+    const inBulk = async (client: Client) => {
+      for await (const { error } of rerankAll(client, requests)) expect(error).toBeUndefined();
+    };
+    const client = connect();
+    await rankQuickly(client);
+    await inFlight(64, () => inBulk(client));
+    const other = connect();
+    server.reply((request) => ranked(request));
+    await inBulk(other);
+    await inFlight(64, () => rank(other, 200));
+  });
+
+  test("calls at the same time share the limit, and take turns", async () => {
+    const client = connect();
+    await inFlight(4, () => Promise.all([rank(client, 20), rank(client, 20), rank(client, 20)]));
+    expect(server.requests).toHaveLength(60);
+  });
+
+  test("a service that takes ten at once rejects few", async () => {
+    let running = 0;
+    let rejected = 0;
+    server.reply((request, response) => {
+      running += 1;
+      const isTooMany = running > 10;
+      if (isTooMany) rejected += 1;
+      setImmediate(() => {
+        running -= 1;
+        response
+          .writeHead(isTooMany ? 429 : 200, { "content-type": "application/json" })
+          .end(isTooMany ? "{}" : JSON.stringify(ranked(request).json));
+      });
+      return undefined;
+    });
+    expect(await rank(connect(), 500)).toHaveLength(500);
+    expect(rejected).toBeLessThan(50);
+  });
+
+  test("a maximum holds, and is reached", async () => {
+    let running = 0;
+    let most = 0;
+    server.reply((request, response) => {
+      running += 1;
+      most = Math.max(most, running);
+      setImmediate(() => {
+        running -= 1;
+        response.end(JSON.stringify(ranked(request).json));
+      });
+      return undefined;
+    });
+    await rank(connect(), 100, { concurrency: { max: 6 } });
+    expect(most).toBe(6);
+  });
+
+  test.each([
+    ["four batches", 4, 4, {}],
+    ["a number", 60, 3, { concurrency: 3 }],
+  ])("%s need no search, whatever the client knows", async (_what, count, atOnce, options) => {
+    const client = connect();
+    await rankQuickly(client);
+    await inFlight(atOnce, () => rank(client, count, options));
+  });
+
+  test("texts of many megabytes are not all in memory at once", async () => {
+    const client = connect();
+    await rankQuickly(client);
+    const text = (item: number) => `${item}`.padEnd(1_000_000);
+    await inFlight(8, () => rank(client, 24, { text }));
+  });
+
+  test("after a rejected key a call begins with four again", async () => {
+    const client = connect();
+    await rankQuickly(client);
+    server.reply({ status: 401, json: {} });
+    expect(await failureOf(() => rank(client, 200))).toMatchObject({ code: "UNAUTHENTICATED" });
+    await inFlight(4, () => rank(client, 200));
+  });
+
+  test("a wait that is too long for one call pauses no other call", async () => {
+    const client = connect();
+    const held: ServerResponse[] = [];
+    server.reply((_, response) => void held.push(response));
+    const failed = failureOf(() => rank(client, 5));
+    await until(() => held.length === 4);
+    const other = rank(client, 5);
+    server.reply((request) => ranked(request));
+    held[0]?.writeHead(429, { "retry-after": "3600" }).end();
+    expect(await failed).toMatchObject({ notRetried: "asked-to-wait-too-long" });
+    expect(await other).toHaveLength(5);
+  });
+
+  describe("while another call of the client uses the whole limit", () => {
+    // Its first batch gets no response.
+    async function waiting(client: Client, options: Partial<RerankItemsOptions<number>>) {
+      const controller = new AbortController();
+      server.reply(() => undefined);
+      const other = failureOf(() => rank(client, 5, { signal: controller.signal }));
+      await until(() => server.requests.length === 4);
+      const failed = failureOf(() => rank(client, 5, options));
+      await turns();
+      const end = (): typeof other => {
+        controller.abort();
+        return other;
+      };
+      return { failed, end };
+    }
+
+    test("a call can be aborted", async () => {
+      const controller = new AbortController();
+      const { failed, end } = await waiting(connect(), { signal: controller.signal });
+      controller.abort("enough");
+      const error = await failed;
+      expect(error).toMatchObject({ code: "CANCELLED", executed: "no", cause: "enough", attempts: [] });
+      expect(error.text).toContain("The caller aborted the call");
+      await end();
+      expect(server.requests).toHaveLength(4);
+    });
+
+    test("a call aborted before is over at once", async () => {
+      const { failed, end } = await waiting(connect(), { signal: AbortSignal.abort() });
+      expect(await failed).toMatchObject({ code: "CANCELLED", executed: "no" });
+      await end();
+      expect(server.requests).toHaveLength(4);
+    });
+
+    test("a call ends with its deadline", async () => {
+      const { failed, end } = await waiting(connect(), { timeoutMs: 5000 });
+      await clock.passWhenWaiting(5000);
+      const error = await failed;
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
+      expect(error.text).toContain("within 5000 ms (timeoutMs)");
+      await end();
+      expect(server.requests).toHaveLength(4);
+    });
+
+    test("a call ends with its client", async () => {
+      const client = connect();
+      const { failed, end } = await waiting(client, {});
+      await client.close();
+      expect(await failed).toMatchObject({ code: "CANCELLED", executed: "no" });
+      await end();
+    });
+  });
+
+  test("twenty calls on one signal warn of no leak", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", note);
+    server.reply((request) => ranked(request));
+    const { signal } = new AbortController();
+    const client = connect();
+    await Promise.all(Array.from({ length: 20 }, () => rank(client, 5, { signal })));
+    await turns();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
+  test.each([
+    ["auto", 'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.', "automatic"],
+    ["max", "concurrency.max must be at least 1, not 0.", { max: 0 }],
+    ["another name", "Unknown option concurrency.maximum: use one of max.", { maximum: 3 }],
+  ])("refuses a wrong %s before anything is sent", async (_what, message, concurrency) => {
+    const error = await failureOf(() => rank(connect(), 9, { concurrency: concurrency as "auto" }));
+    expect(error.text).toContain(message);
+    expect(server.requests).toHaveLength(0);
+  });
+});
+
+async function rankQuickly(client: Client): Promise<void> {
+  server.reply((request) => ranked(request));
+  await rank(client, 200);
+}
