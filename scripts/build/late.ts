@@ -2,25 +2,49 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Plugin } from "esbuild";
+import ts from "typescript";
 
 /**
  * Puts them into the file that imports them, which stays the only one. esbuild would do so too, but have a function
- * around every module that they share.
+ * around every module that they share. Comments are left out: the source beside the package has them.
  */
-export const joined: Plugin = {
+export const joined = (...except: readonly string[]): Plugin => ({
   name: "joined",
   setup({ onLoad }) {
-    onLoad({ filter: /src\/(call|ranking|wrappers)\/.*\.ts$/ }, async ({ path: file }) => {
+    onLoad({ filter: /src\/.*\.ts$/ }, async ({ path: file }) => {
       const modules: string[] = [];
-      const text = (await readFile(file, "utf8")).replace(/\bimport\((".*?")\)/g, (_, module) => {
+      const code = withoutComments(await readFile(file, "utf8"));
+      const isJoined = /src\/(call|ranking|wrappers)\//.test(file);
+      const contents = code.replace(/\bimport\((".*?")\)/g, (whole, module) => {
+        if (!isJoined || except.includes(JSON.parse(module))) return whole;
         modules.push(`import * as late${modules.length} from ${module};`);
         return `Promise.resolve(late${modules.length - 1})`;
       });
       // In the first line, so that the others keep their numbers.
-      return { contents: modules.join("") + text, loader: "ts" };
+      return { contents: modules.join("") + contents, loader: "ts" };
     });
   },
-};
+});
+
+/** Blanks comments, but for those that a tool reads. Lines keep their numbers. */
+function withoutComments(text: string): string {
+  const file = ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest, true);
+  const found = new Map<number, ts.CommentRange>();
+  const visit = (node: ts.Node): void => {
+    const before = ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [];
+    const after = ts.getTrailingCommentRanges(text, node.end) ?? [];
+    for (const range of [...before, ...after]) found.set(range.pos, range);
+    for (const child of node.getChildren(file)) visit(child);
+  };
+  visit(file);
+  let code = text;
+  for (const { pos, end } of found.values()) {
+    const comment = text.slice(pos, end);
+    if (/[@#]__|^\/\/\/|@license/.test(comment)) continue;
+    code = code.slice(0, pos) + comment.replace(/./g, " ") + code.slice(end);
+  }
+  return code;
+}
 
 /** Leaves one of them out: it is built as a file of its own, below chunks. */
 export function apart(module: string, chunk: string): Plugin {

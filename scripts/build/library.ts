@@ -39,12 +39,14 @@ export async function writeLibrary(root: string, dist: string): Promise<void> {
       await write(input, commonJs, { outdir: `${dist}/cjs` }, dense);
     }
   }
-  await write(oneFile, { entryPoints: apartParts, plugins });
+  await write(oneFile, { entryPoints: apartParts, plugins: [...plugins, joined()] });
+  await write(commonJs, { entryPoints: searchPart, outdir: `${dist}/cjs` });
   const stdin = { contents: proxyAgent, resolveDir: root, sourcefile: "scripts/build/library.ts" };
   await write(oneFile, { stdin, entryNames: "chunks/proxies", plugins });
   await write(oneFile, {
     entryPoints: { [path.parse(browserFile).name]: "src/index.ts" },
     conditions: conditionsOf("web"),
+    plugins: [...plugins, joined()],
     minify: true,
     sourcemap: false,
   });
@@ -60,7 +62,9 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
 }
 
 // What few clients have.
-const apartParts = { "chunks/undici": "src/transport/undici.ts" };
+const search = "../policy/search.js";
+const searchPart = { "chunks/search": "src/policy/search.ts" };
+const apartParts = { "chunks/undici": "src/transport/undici.ts", ...searchPart };
 
 // A library that few clients need: a part by itself, too.
 const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
@@ -68,7 +72,13 @@ const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
 const oneFile: BuildOptions = {
   format: "esm",
-  plugins: [...plugins, joined, apart("https-proxy-agent", "proxies"), apart("../undici.js", "undici")],
+  plugins: [
+    ...plugins,
+    joined(search),
+    apart("https-proxy-agent", "proxies"),
+    apart("../undici.js", "undici"),
+    apart(search, "search"),
+  ],
 };
 
 function severalFiles(root: string): BuildOptions {
@@ -88,7 +98,7 @@ const commonJs: BuildOptions = {
   format: "cjs",
   platform: "node",
   supported: { "dynamic-import": false },
-  plugins: [...plugins, joined],
+  plugins: [...plugins, joined(search), apart(search, "search")],
 };
 
 // package.json says what "#platform" is under each.
