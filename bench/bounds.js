@@ -57,7 +57,7 @@ export const bounds = [
   { ...most("manyItems", "items ranked"), exactly: 100_000 },
   // Ten times as many cost no more each, and their texts (100 MB) are not kept.
   most("manyItems", "CPU per item ÷ that of 10,000 items", 1.2),
-  most("manyItems", "peak memory in MB, minus that of an empty process; heap limit 64 MB", 160),
+  most("manyItems", "peak memory in MB, minus that of an empty process; heap limit 96 MB", 160),
   { ...most("manyAtOnce", "calls fulfilled"), exactly: 5000 },
   most("manyAtOnce", "sockets at the server", 128),
   most("manyAtOnce", "bytes per waiting call", 10_000),

@@ -43,7 +43,7 @@ export async function reasonsPart(): Promise<Page> {
     ],
     [
       (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
-      "items ranked in one call, in a heap of 64 MB: [many items](/guide/rerank.md#rank-many-items-in-batches).",
+      "items ranked in one call, in a heap of 96 MB: [many items](/guide/rerank.md#rank-many-items-in-batches).",
     ],
     [
       new Set(clients.map(({ tool }) => tool)).size,

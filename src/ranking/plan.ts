@@ -20,7 +20,7 @@ export interface PlannedItems<T> {
 /** Nearly every service accepts this many requests at once: calls of so few batches need no search. */
 export const fewAtOnce = 4;
 // The most characters of all batches under way: about four times as many bytes, with the requests made from them.
-const mostCharacters = 8_388_608;
+const mostCharacters = 4_194_304;
 
 /** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
 export function concurrencyOf(
