@@ -98,7 +98,7 @@ function recipeWith(perMinute: number | undefined): string {
   if (perMinute === undefined) return "bullmq.ts";
   const folder = new URL("documented/", import.meta.url);
   const name = `bullmq-${perMinute}.ts`;
-  const limit = "concurrency: 64";
+  const limit = "concurrency: 48";
   const recipe = readFileSync(new URL("bullmq.ts", folder), "utf8");
   if (!recipe.includes(limit)) throw new Error("The recipe's limit is not where it was.");
   mkdirSync(folder, { recursive: true });

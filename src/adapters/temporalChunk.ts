@@ -2,7 +2,6 @@ import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { attemptPolicy } from "../policy/retry.js";
 import { memberOf } from "../values.js";
 import type { CallAids } from "./temporalCall.js";
 import { activityFailure } from "./temporalFailure.js";
@@ -59,8 +58,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     write: (part, rows) => aids.write("writePart", () => writePart(n, part, rows, reference)),
     written: count,
   });
-  // attemptPolicy tells rerankAll that other workers send to the same service.
-  const options = { concurrency, timeoutMs, rate, signal: aids.signal, [attemptPolicy]: true };
+  const options = { concurrency, timeoutMs, rate, signal: aids.signal, sharesService: true };
   const requests = [...left.values()].map(withoutDocuments);
   try {
     for await (const { id, response, error } of rerankAll(client, requests, options))

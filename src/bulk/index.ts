@@ -47,9 +47,9 @@ export type {
  * @param options The number of requests in flight, the order of the results, and the deadlines.
  * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
  * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` when the service rejects the key, once the requests in
- * flight have ended, `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests` or `maxTokens` is
- * reached, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts, `INVALID_ARGUMENT` when
- * the client has no key or address.
+ * flight have ended, `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests`
+ * or `maxTokens` is reached, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
+ * `INVALID_ARGUMENT` when the client has no key or address.
  * An error that the source throws is rethrown unchanged, after the results of the requests that were read before it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for arguments that cannot be used.
  * @example

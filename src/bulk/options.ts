@@ -6,7 +6,6 @@ import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/type
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { defaultMaxPauseMs, defaultRunMs } from "../policy/decisions.js";
 import type { Rate, SendLimits } from "../policy/rate.js";
-import { attemptPolicy } from "../policy/retry.js";
 import { concurrencyOf } from "../ranking/plan.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
@@ -194,6 +193,13 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    * @default 60,000
    */
   maxPauseMs?: number | undefined;
+  /**
+   * Whether other processes send to the same service during the run, such as the workers of a queue or other machines.
+   * After a 429 the run then waits a second or more before another request takes the place of the one that was rejected,
+   * and tries a higher limit half as often.
+   * @default false
+   */
+  sharesService?: boolean | undefined;
   /** When this signal aborts, the run ends with `CANCELLED`, and the requests in flight are aborted. */
   signal?: AbortSignalLike | undefined;
   /** Called after each attempt, like the option `onAttempt` of a call. */
@@ -212,6 +218,7 @@ const names: OptionTable<RerankAllOptions> = {
   maxRequests: checkCount,
   maxTokens: checkCount,
   maxPauseMs: 1,
+  sharesService: checkFlag,
   headers: checkHeaders,
   signal: checkSignal,
   onAttempt: checkCallback,
@@ -228,13 +235,12 @@ export interface RunSettings<Id>
   readonly attemptTimeoutMs: number;
   readonly totalTimeoutMs: number | undefined;
   readonly maxPauseMs: number;
-  /** Whether other processes (the workers of a Temporal workflow) send to the same service during the run. */
   readonly sharesService: boolean;
 }
 
 /** @internal Checks the options of a run. @throws StatusError that names the first invalid option */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
-  const own: RerankAllOptions<Id> & { [attemptPolicy]?: true } = ownProperties(options, "options", names);
+  const own: RerankAllOptions<Id> = ownProperties(options, "options", names);
   const { timeoutMs = defaultRunMs } = own;
   return {
     concurrency: concurrencyOf(own.concurrency),
@@ -250,7 +256,7 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
     headers: own.headers,
     signal: own.signal,
     onAttempt: own.onAttempt,
-    sharesService: own[attemptPolicy] === true,
+    sharesService: own.sharesService === true,
   };
 }
 

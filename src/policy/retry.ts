@@ -244,8 +244,7 @@ export interface AttemptTimes {
 }
 
 /**
- * The hidden option by which a run passes a call its lane, the object that decides about its retries. In a run's own
- * options, `true` means that other processes, such as workers with other chunks, send to the same service.
+ * The hidden option by which a run passes a call its lane, the object that decides about its retries.
  * `Symbol.for`, because `tunerank` and `tunerank/bulk` are separate bundles.
  */
 export const attemptPolicy: unique symbol = Symbol.for("tunerank.policy") as never;

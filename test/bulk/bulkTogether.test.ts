@@ -158,6 +158,33 @@ describe("runs that go on together", () => {
     await beginsWith(connect(), 4);
   });
 
+  test.each([
+    ["with other processes, waits a second", true, 1000],
+    ["alone, does not", false, 0],
+  ])("the place of a rejected request, in a run %s", async (_what, sharesService, waitMs) => {
+    const held: (() => void)[] = [];
+    server.reply((_, response) => {
+      held.push(() => response.end(JSON.stringify(good.json)));
+      return undefined;
+    });
+    const running = rank(connect(), requests(0, 5), { sharesService });
+    await until(() => held.length === 4);
+    server.reply(() => ({ status: 429 }));
+    // The limit is 4: what comes next is rejected, once.
+    held.shift()?.();
+    await until(() => server.requests.length === 5);
+    server.reply(() => good);
+    await turns();
+    for (const respond of held) respond();
+    if (waitMs > 0) {
+      await clock.waitsFor(waitMs);
+      expect(server.requests).toHaveLength(5);
+      clock.pass(waitMs);
+    }
+    expect(await running).toHaveLength(5);
+    expect(server.requests).toHaveLength(6);
+  });
+
   test("a run that was aborted leaves its places to the others", async () => {
     server.reply((request) => (queryOf(request).startsWith("0/") ? undefined : good));
     const client = connect();

@@ -154,9 +154,11 @@ async function openRun(
 async function rankAll(run: BulkRun, client: Client): Promise<void> {
   const { settings, signal, report } = run;
   const { batchSize, split, concurrency, rate, maxRequests, maxTokens } = settings;
-  const { timeoutMs, totalTimeoutMs, maxPauseMs } = settings;
+  const { timeoutMs, totalTimeoutMs, maxPauseMs, reading } = settings;
   const limits = { concurrency, rate, maxRequests, maxTokens, timeoutMs, totalTimeoutMs, maxPauseMs };
-  const options = { batchSize, split, ...limits, signal, onAttempt: report.attempted.bind(report) };
+  const onAttempt = report.attempted.bind(report);
+  const sharesService = reading.shard !== undefined;
+  const options = { batchSize, split, ...limits, sharesService, signal, onAttempt };
   let failed: StatusError | undefined;
   const results = rerankAll(client, requestsOf(run), options);
   report.sent = () => results.counts;

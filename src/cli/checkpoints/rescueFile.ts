@@ -16,7 +16,7 @@ import { type Row, type RowSource, readRows } from "./readRows.js";
 import { withFile } from "./runFile.js";
 
 const mostNames = 1000;
-const copyBytes = 1024 * 1024;
+export const copyBytes: number = 1024 * 1024;
 const lineEnd = 10;
 
 /** A new file for the rows that can no longer be added to a file, because another program has changed that file. */

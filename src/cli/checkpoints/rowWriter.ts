@@ -16,7 +16,14 @@ import {
 import { orUndefined, reasonOf, UsageError } from "../context.js";
 import { escaped, writtenBy } from "../terminal.js";
 import type { RowsEnd } from "./readRows.js";
-import { cannotRescue, changedByOthers, type Moved, movedByOthers, RescueFile } from "./rescueFile.js";
+import {
+  cannotRescue,
+  changedByOthers,
+  copyBytes,
+  type Moved,
+  movedByOthers,
+  RescueFile,
+} from "./rescueFile.js";
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
@@ -232,8 +239,6 @@ export function cannotGoOn(option: string, error: unknown): Error {
     { cause: error },
   );
 }
-
-const copyBytes = 1024 * 1024;
 
 /** Copies a file, and forces the copy to the disk. */
 export function copyWhole(from: string, to: string): void {
