@@ -1,4 +1,5 @@
 // A response is a result only if it can be joined with the documents of its request.
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
   checkRanking,
@@ -7,9 +8,11 @@ import {
   rerankAll,
 } from "../../src/bulk/index.js";
 import { isStatusError, type RerankRequest, type RerankResponse } from "../../src/index.js";
+import { readByClient } from "../support/clientSockets.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { until } from "../support/turns.js";
 
 const server = useRecordingServer();
 const documents = ["one", "two", "three"];
@@ -197,19 +200,24 @@ test("a count of tokens that is no finite number is no count: a rate goes on wit
 });
 
 test("a rejected key ends a run after its requests in flight, whose responses are results", async () => {
+  const held = new Map<string, ServerResponse>();
   server.reply(({ body }, response) => {
-    if (`${body}`.includes('"bad"')) return { status: 401 };
-    setTimeout(() => response.writeHead(200, { "content-type": "application/json" }).end(one), 200);
+    held.set(JSON.parse(`${body}`).query, response);
     return undefined;
   });
   const one = JSON.stringify({ object: "list", model: "m", data: [{ index: 0, relevance_score: 1 }] });
   const requests = ["a", "bad", "b", "never"].map((query) => ({ id: query, query, documents: ["d"] }));
   const ids: string[] = [];
-  const error = await failureOf(async () => {
+  const failed = failureOf(async () => {
     for await (const { id, response } of rerankAll(connect(server.url), requests, { concurrency: 3 }))
       if (response) ids.push(id);
   });
-  expect(error).toMatchObject({ code: "UNAUTHENTICATED", notDone: ["bad"], done: 2 });
+  await until(() => held.size === 3);
+  const { socket } = held.get("bad") as ServerResponse;
+  held.get("bad")?.writeHead(401).end();
+  await readByClient(socket);
+  for (const id of ["a", "b"]) held.get(id)?.end(one);
+  expect(await failed).toMatchObject({ code: "UNAUTHENTICATED", notDone: ["bad"], done: 2 });
   expect([ids.sort(), server.requests.length]).toEqual([["a", "b"], 3]);
 });
 
