@@ -18,8 +18,8 @@ export class Limiter {
   pausedUntil = 0;
   /** Finds the concurrency limit; undefined if the limit is a fixed number. */
   readonly search: LimitSearch | undefined;
-  /** Undefined when the limit is fixed: only a search asks how long responses took. */
-  readonly loop: LoopDelay | undefined;
+  /** Undefined when the limit is fixed, as only a search asks how long responses took, or with a simulated clock. */
+  loop: LoopDelay | undefined;
   #fixed = 0;
   // When the pause ends without its random part, and the random number, drawn once a pause: the longest of many draws
   // would be nearly the same in each process of a fleet.
@@ -29,10 +29,7 @@ export class Limiter {
 
   constructor(concurrency: number | LimitSearch) {
     if (typeof concurrency === "number") this.#fixed = concurrency;
-    else {
-      this.search = concurrency;
-      this.loop = new LoopDelay();
-    }
+    else this.search = concurrency;
   }
 
   /** How many attempts may be in flight at once. */
@@ -173,6 +170,7 @@ export function sharedLimiter(
   let limiter = running.get(name);
   if (limiter === undefined || limiter.isSpent) {
     limiter = new Limiter(new Search(max, last?.learned));
+    limiter.loop = new LoopDelay();
     running.set(name, limiter);
   }
   limiters.last = limiter.search;
