@@ -107,7 +107,8 @@ function build(
   const settings = new ClientConfig(given);
   const limiters: Limiters = { running: shared.running, last: undefined };
   const close = async (): Promise<void> => {
-    for (const call of given.calls) call.end("closed");
+    // A copy, because a call that ends leaves the list.
+    for (const call of [...given.calls]) call.end("closed");
     transport.close();
   };
   const client = {

@@ -98,13 +98,13 @@ function recipeWith(perMinute: number | undefined): string {
   if (perMinute === undefined) return "bullmq.ts";
   const folder = new URL("documented/", import.meta.url);
   const name = `bullmq-${perMinute}.ts`;
-  const limit = "concurrency: 48";
+  const limit = "limiter: { max: 1_000, duration: 1_000 }";
   const recipe = readFileSync(new URL("bullmq.ts", folder), "utf8");
   if (!recipe.includes(limit)) throw new Error("The recipe's limit is not where it was.");
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     new URL(name, folder),
-    recipe.replace(limit, `${limit}, limiter: { max: 1, duration: ${Math.ceil(60_000 / perMinute)} }`),
+    recipe.replace(limit, `limiter: { max: 1, duration: ${Math.ceil(60_000 / perMinute)} }`),
   );
   return name;
 }

@@ -34,7 +34,7 @@ function withoutComments(text: string): string {
     const before = ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [];
     const after = ts.getTrailingCommentRanges(text, node.end) ?? [];
     for (const range of [...before, ...after]) found.set(range.pos, range);
-    for (const child of node.getChildren(file)) visit(child);
+    for (const child of node.getChildren(file)) if (!ts.isJSDoc(child)) visit(child);
   };
   visit(file);
   let code = text;

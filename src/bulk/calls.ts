@@ -3,14 +3,7 @@ import type { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
-import {
-  Limiter,
-  type Limiters,
-  lowerToOpen,
-  outOfFiles,
-  pauseAskedBy,
-  sharedLimiter,
-} from "../policy/limiter.js";
+import { Limiter, type Limiters, pauseAskedBy, sharedLimiter } from "../policy/limiter.js";
 import type { Pace } from "../policy/rate.js";
 import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.js";
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
@@ -57,14 +50,11 @@ export class RunLane extends Lane {
   }
 
   override decide(failure: Failure, state: RetryState): Decision {
-    // This machine could open no more sockets: the failure says nothing about the service.
-    const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
-    const decision = super.decide(failure, state, !isOurs);
+    const decision = super.decide(failure, state);
     this.pauseMs = pauseAskedBy(failure, decision);
     // The deadline starts with the first attempt that this machine can make. Each such failure lowers the concurrency
     // limit, so the number of these failures is bounded.
-    const isLowered = isOurs && lowerToOpen(this.#run.schedule.limiter, this.epoch);
-    this.isTooMany = isLowered && state.retries === 0;
+    this.isTooMany = this.isLowered && state.retries === 0;
     if (this.isTooMany) this.#run.pace.unsent();
     if (failure.executed === "yes") this.paidFor = failure;
     this.#run.noted(failure);

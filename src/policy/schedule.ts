@@ -2,7 +2,7 @@
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, type Deadline, now } from "../transport/time.js";
-import type { Limiter } from "./limiter.js";
+import { type Limiter, lowerToOpen, outOfFiles } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
 
@@ -157,6 +157,8 @@ export class Lane implements AttemptTimes {
   epoch = 0;
   /** How long the last response may have waited for the event loop, in milliseconds. */
   busyMs = 0;
+  /** Whether the last attempt lowered the limit, because this machine could open no more sockets. */
+  isLowered = false;
   readonly #schedule: Schedule;
   // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
@@ -190,17 +192,17 @@ export class Lane implements AttemptTimes {
     return this;
   }
 
-  /**
-   * Decides whether a failed attempt is retried, and when.
-   * @param isOfService False if the failure tells nothing about the service
-   */
-  decide(failure: Failure, state: RetryState, isOfService = true): Decision {
+  /** Decides whether a failed attempt is retried, and when. */
+  decide(failure: Failure, state: RetryState): Decision {
     const { limiter } = this.#schedule;
     const decision = this.#decision(failure, state);
     this.#end();
     this.endsAt = this.ended + state.timeLeftMs;
-    if (isOfService) limiter.failed(failure, decision, this, state.random);
-    else limiter.ended();
+    // This machine could open no more sockets: the failure says nothing about the service.
+    const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
+    if (isOurs) limiter.ended();
+    else limiter.failed(failure, decision, this, state.random);
+    this.isLowered = isOurs && lowerToOpen(limiter, this.epoch);
     return decision;
   }
 

@@ -2,7 +2,7 @@
 import { callTracer } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import { isStatusError, type StatusError } from "../errors/statusError.js";
+import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
@@ -14,7 +14,7 @@ import { type Limiter, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { now } from "../transport/time.js";
-import { notify } from "../values.js";
+import { memberOf, notify } from "../values.js";
 import {
   type DoneBatch,
   errorOfBatches,
@@ -91,7 +91,7 @@ function planOf<T>(
   const { signal, timeoutMs, client: settings } = callSettings(client, own, "rerankDocuments");
   const batched = planItems(items, own, { ...body, model: body.model ?? settings.rerankModel });
   const eachMs = timeoutMs ?? operations.rerankDocuments.timeoutMs;
-  const atOnce = typeof concurrency === "number" ? concurrency : fewAtOnce;
+  const atOnce = typeof concurrency === "number" ? concurrency : Math.min(fewAtOnce, concurrency.max);
   const wholeMs = timeoutMs ?? eachMs * Math.ceil(batched.batches.length / atOnce);
   const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
   const times = { eachMs, timeoutMs: wholeMs, endsAt: now() + wholeMs, untilDeadline };
@@ -137,17 +137,19 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   // A rejected key is tried again with few requests.
-  if (isStatusError(failed.error, "UNAUTHENTICATED")) rerank.limiters.last = undefined;
+  if (["UNAUTHENTICATED", "PERMISSION_DENIED"].includes(String(memberOf(failed.error, "code"))))
+    rerank.limiters.last = undefined;
   throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
 }
 
 async function limitOf<T>(
-  { concurrency, batches }: Plan<T>,
+  { concurrency, batches, untilDeadline }: Plan<T>,
   { limiters, loadSearch }: RerankCall,
 ): Promise<number | Limiter> {
   if (typeof concurrency === "number") return concurrency;
   const { max } = concurrency;
-  if (batches.length <= fewAtOnce) return Math.min(fewAtOnce, max);
+  // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
+  if (batches.length <= fewAtOnce || !untilDeadline) return Math.min(fewAtOnce, max);
   const { LimitSearch } = await loadSearch();
   return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
 }

@@ -129,13 +129,14 @@ export interface RerankItemsOptions<T>
   continueFrom?: RerankPartial<unknown> | undefined;
   /**
    * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit from 4 up to 256, or up to
-   * `max`, and shares it with the client's other calls and runs, as `rerankAll` of `tunerank/bulk` does.
+   * `max`, and shares it with the client's other calls and runs, as `rerankAll` of `tunerank/bulk` does. With `maxRetries`
+   * of the call or the client it is 4, since a search needs retries.
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
    * Milliseconds for all batches together. Greater than 0.
-   * @default 60,000 × (the number of batches / `concurrency`, rounded up); with `"auto"`, / 4
+   * @default 60,000 × (the number of batches / `concurrency`, rounded up); with `"auto"`, / 4, or / `max` if that is less
    */
   timeoutMs?: number | undefined;
 }

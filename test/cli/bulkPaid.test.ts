@@ -126,7 +126,8 @@ describe.each([[false], [true]])("--resend-paid, with --errors: %s", (hasErrors)
 
   test("goes on where it was cut off, and loses no row", async () => {
     await writeRequests(input, 6);
-    server.reply(useless);
+    // It is not retried: by chance a retry comes before the next request, and uses up --max-requests.
+    server.reply({ json: { object: "list", data: [{ index: 9, relevance_score: 1 }] } });
     expect((await bulk(...more())).exitCode).toBe(10);
     for (const [first, second] of [
       ["q0", "q1"],
@@ -139,7 +140,7 @@ describe.each([[false], [true]])("--resend-paid, with --errors: %s", (hasErrors)
       const args = ["--resend-paid", "--max-requests", "2", "--concurrency", "1"];
       const { exitCode } = await bulk(...more(), ...args);
       expect([10, 11]).toContain(exitCode);
-      expect([...new Set(server.requests.map(queryOf))]).toEqual([first, second]);
+      expect(server.requests.map(queryOf)).toEqual([first, second]);
       expect((await paidRows()).map(({ id }) => id).sort()).toEqual(["r0", "r1", "r2", "r3", "r4", "r5"]);
     }
     // Without the option none is sent.

@@ -6,8 +6,9 @@ import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { ranked } from "../support/rankings.js";
+import { entriesFor, ranked } from "../support/rankings.js";
 import { type Script, useRecordingServer } from "../support/recordingServer.js";
+import { networkError } from "../support/transientCodes.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -98,6 +99,28 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     expect(rejected).toBeLessThan(50);
   });
 
+  test("where this machine can open no more sockets, the limit is lowered to those it has", async () => {
+    let open = 0;
+    let failed = 0;
+    const fetch = async (_url: unknown, { body }: { body?: unknown } = {}): Promise<Response> => {
+      if (open >= 12) {
+        failed += 1;
+        throw Object.assign(new TypeError("fetch failed"), { cause: networkError("EMFILE", "connect") });
+      }
+      open += 1;
+      await turns();
+      open -= 1;
+      return Response.json({ data: entriesFor(`${body}`) });
+    };
+    const client = createClient({
+      baseUrl: server.url,
+      apiKey: canaryKey,
+      fetch: fetch as typeof globalThis.fetch,
+    });
+    expect(await rank(client, 300)).toHaveLength(300);
+    expect(failed).toBeLessThan(20);
+  });
+
   test("a maximum holds, and is reached", async () => {
     let running = 0;
     let most = 0;
@@ -117,6 +140,8 @@ describe("without a number for concurrency, rerank.items searches for the limit"
   test.each([
     ["four batches", 4, 4, {}],
     ["a number", 60, 3, { concurrency: 3 }],
+    // A search finds the limit by 429s, which such a call may not retry.
+    ["maxRetries", 60, 4, { maxRetries: 0 }],
   ])("%s need no search, whatever the client knows", async (_what, count, atOnce, options) => {
     const client = connect();
     await rankQuickly(client);
@@ -130,12 +155,28 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     await inFlight(8, () => rank(client, 24, { text }));
   });
 
-  test("after a rejected key a call begins with four again", async () => {
+  test.each([
+    [401, "UNAUTHENTICATED"],
+    [403, "PERMISSION_DENIED"],
+  ])("after a rejected key (%s) a call begins with four again", async (status, code) => {
     const client = connect();
     await rankQuickly(client);
-    server.reply({ status: 401, json: {} });
-    expect(await failureOf(() => rank(client, 200))).toMatchObject({ code: "UNAUTHENTICATED" });
+    server.reply({ status, json: {} });
+    expect(await failureOf(() => rank(client, 200))).toMatchObject({ code });
     await inFlight(4, () => rank(client, 200));
+  });
+
+  test("a maximum of one has the time of one batch after the other", async () => {
+    const { script, responses } = hold();
+    server.reply(script);
+    const failed = failureOf(() => rank(connect(), 4, { concurrency: { max: 1 }, maxRetries: 0 }));
+    await until(() => responses.length === 1);
+    clock.pass(50_000);
+    responses[0]?.();
+    await until(() => responses.length === 2);
+    // With four at once, all of them had 60 s.
+    await clock.passWhenWaiting(60_000);
+    expect((await failed).text).toContain("within 60000 ms (timeoutMs) (batch 1: items[1])");
   });
 
   test("a wait that is too long for one call pauses no other call", async () => {
@@ -195,12 +236,18 @@ describe("without a number for concurrency, rerank.items searches for the limit"
       expect(server.requests).toHaveLength(4);
     });
 
-    test("a call ends with its client", async () => {
+    test("calls end with their client, all of them", async () => {
       const client = connect();
       const { failed, end } = await waiting(client, {});
+      const others = [1, 2, 3].map(() => failureOf(() => rank(client, 5)));
+      const plain = failureOf(() => client.rerank({ query: "q", documents: ["a"] }));
+      await until(() => server.requests.length === 5);
       await client.close();
-      expect(await failed).toMatchObject({ code: "CANCELLED", executed: "no" });
+      for (const error of [await failed, ...(await Promise.all(others))])
+        expect(error).toMatchObject({ code: "CANCELLED", executed: "no" });
+      expect(await plain).toMatchObject({ code: "CANCELLED" });
       await end();
+      expect(server.requests).toHaveLength(5);
     });
   });
 

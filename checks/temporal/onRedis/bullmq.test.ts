@@ -81,6 +81,22 @@ test("a 429 pauses the queue for as long as the service asks, and spends no atte
   assert.deepEqual(await Promise.all(jobs.map(made)), [1, 1, 1]);
 });
 
+test("a 429 that asks to wait pauses the workers of other processes too", async () => {
+  const other = startWorker();
+  const { queue } = queues.rankings;
+  const before = await queue.getCompletedCount();
+  const pausedFrom = async () => service.ended.find(({ status }) => status === 429)?.at;
+  service.fail("rerank", { code: "RESOURCE_EXHAUSTED", retryAfter: 3 });
+  await queue.addBulk(Array.from({ length: 600 }, () => ({ name: "rank", data: ranking })));
+  await until(async () => (await queue.getCompletedCount()) === before + 600);
+  const from = (await pausedFrom()) ?? 0;
+  // What was taken before the pause is ranked, 48 by each worker: no worker takes more.
+  const during = service.ended.filter(({ at }) => at > from + 200 && at < from + 2_900);
+  assert.ok(during.length <= 2 * 48, `${during.length} during the pause`);
+  assert.ok((service.ended.at(-1)?.at ?? 0) - from > 2_990);
+  other.kill("SIGKILL");
+});
+
 test("a 429 without a time is retried, and spends no attempt", async () => {
   service.fail("rerank", { code: "RESOURCE_EXHAUSTED", times: 3 });
   const { queue, events } = queues.rankings;
