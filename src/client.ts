@@ -105,7 +105,7 @@ function build(
   }
   const given = givenSettings(options, transport, shared.budget);
   const settings = new ClientConfig(given);
-  const limiters: Limiters = { running: shared.running, last: undefined };
+  const limiters: Limiters = { running: shared.running };
   const close = async (): Promise<void> => {
     // A copy, because a call that ends leaves the list.
     for (const call of [...given.calls]) call.end("closed");

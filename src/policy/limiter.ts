@@ -152,7 +152,7 @@ export interface Limiters {
   /** Those of the present runs. Clients made from one another share them. */
   readonly running: Map<string, Limiter>;
   /** The last run's search. Not shared with clients made from this one: their address or key may be another. */
-  last: LimitSearch | undefined;
+  last?: LimitSearch | undefined;
 }
 
 /**

@@ -144,13 +144,13 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
 
 async function limitOf<T>(
   { concurrency, batches, untilDeadline }: Plan<T>,
-  { limiters, loadSearch }: RerankCall,
+  { limiters, loaded }: RerankCall,
 ): Promise<number | Limiter> {
   if (typeof concurrency === "number") return concurrency;
   const { max } = concurrency;
   // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
   if (batches.length <= fewAtOnce || !untilDeadline) return Math.min(fewAtOnce, max);
-  const { LimitSearch } = await loadSearch();
+  const { LimitSearch } = await loaded(import("../policy/search.js"));
   return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
 }
 

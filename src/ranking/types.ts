@@ -174,7 +174,7 @@ export interface RerankItems {
 export interface RerankCall {
   readonly client: ClientConfig;
   readonly limiters: Limiters;
-  /** Loads what searches for the concurrency limit. Calls of few batches do without. */
-  loadSearch(): Promise<typeof import("../policy/search.js")>;
+  /** Waits for a module that is loaded on first use. @throws StatusError */
+  loaded<T>(part: Promise<T>): Promise<T>;
   send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
 }

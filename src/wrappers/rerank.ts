@@ -56,8 +56,7 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));
   }
-  const loadSearch = () => loaded(import("../policy/search.js"));
-  const items = createRerankItems({ client, limiters, send, loadSearch });
+  const items = createRerankItems({ client, limiters, send, loaded });
   return Object.assign(rerank, { items });
 }
 
