@@ -194,10 +194,8 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    */
   maxPauseMs?: number | undefined;
   /**
-   * Whether other processes send to the same service during the run, such as the workers of a queue or other machines.
-   * After a 429 the run then waits a second or more before another request takes the place of the one that was rejected,
-   * and tries a higher limit half as often.
-   * @default false
+   * Whether other processes, such as a queue's workers, send to the same service: after a 429 the run then waits a second
+   * or more before it sends another request instead. @default false
    */
   sharesService?: boolean | undefined;
   /** When this signal aborts, the run ends with `CANCELLED`, and the requests in flight are aborted. */

@@ -128,10 +128,8 @@ export interface RerankItemsOptions<T>
    */
   continueFrom?: RerankPartial<unknown> | undefined;
   /**
-   * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit from 4 up to 256, or up to
-   * `max`, and shares it with the client's other calls and runs, as `rerankAll` of `tunerank/bulk` does. With `maxRetries`
-   * of the call or the client it is 4, since a search needs retries.
-   * @default "auto"
+   * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit, as `rerankAll` does, from 4
+   * up to 256 or `max`. With `maxRetries` it is 4. @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
