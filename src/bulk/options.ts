@@ -193,10 +193,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    * @default 60,000
    */
   maxPauseMs?: number | undefined;
-  /**
-   * Whether other processes, such as a queue's workers, send to the same service: after a 429 the run then waits a second
-   * or more before it sends another request instead. @default false
-   */
+  /** Whether other processes send to the service, too: after a 429 the run then waits longer. @default false */
   sharesService?: boolean | undefined;
   /** When this signal aborts, the run ends with `CANCELLED`, and the requests in flight are aborted. */
   signal?: AbortSignalLike | undefined;

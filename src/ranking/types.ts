@@ -128,13 +128,13 @@ export interface RerankItemsOptions<T>
    */
   continueFrom?: RerankPartial<unknown> | undefined;
   /**
-   * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit, as `rerankAll` does, from 4
-   * up to 256 or `max`. With `maxRetries` it is 4. @default "auto"
+   * The maximum number of batches in flight: at least 1. `"auto"` searches for the best limit from 4 up to 256 or `max`.
+   * With `maxRetries` it is 4. @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
    * Milliseconds for all batches together. Greater than 0.
-   * @default 60,000 × (the number of batches / `concurrency`, rounded up); with `"auto"`, / 4, or / `max` if that is less
+   * @default 60,000 × (the number of batches / `concurrency`, rounded up); with `"auto"`, / 4 or `max`
    */
   timeoutMs?: number | undefined;
 }

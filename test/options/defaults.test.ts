@@ -50,7 +50,7 @@ const ofDocstrings = {
   "RequestOptions.maxResponseBytes": grouped(defaultMaxResponseBytes),
   "RerankAllOptions.timeoutMs": `${grouped(defaultRunMs)}, regardless of the client's \`timeoutMs\``,
   "RerankAllOptions.maxPauseMs": grouped(defaultMaxPauseMs),
-  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up); with \`"auto"\`, / ${defaultBatchesAtOnce}, or / \`max\` if that is less`,
+  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up); with \`"auto"\`, / ${defaultBatchesAtOnce} or \`max\``,
 };
 
 const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
