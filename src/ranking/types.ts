@@ -95,8 +95,8 @@ export interface RerankItemsOptions<T>
   text: (item: T, index: number) => string;
   /**
    * Splits a text that is too long for the model into parts, each a document of its own. An item's score is that of its
-   * best part, whose number is in `part`. Called whenever `text` is called. The service does not document how long a
-   * text may be. @default every text is one document
+   * best part, whose number is in `part`. Called whenever `text` is called.
+   * @default every text is one document
    */
   split?: ((text: string, item: T) => readonly string[]) | undefined;
   /** The name of the reranker model. @default the client's rerankModel */
@@ -157,8 +157,7 @@ export interface RerankItems {
    * @param options How to get the text of an item, how many items to keep, and the options of any call.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` before anything is sent; any code of the service;
    * `INTERNAL` with `executed: "yes"` for a response that cannot be matched with the items. `executed` and `attempts`
-   * cover all batches. If the service's message names a document of the batch, `documents[1]`, the error's message
-   * names the item, `items[31]`; else it names the batch. `body` is the response's. Once a request
+   * cover all batches; the message names the item, `items[31]`, or the batch. `body` is the response's. Once a request
    * was made, the error is a {@link RerankItemsError}, whose `partial` has what was ranked.
    * @example
    * const best = await client.rerank.items("capital of France", cities, { text: (city) => city.summary, topN: 3 });
