@@ -36,15 +36,15 @@ export type {
  * which is handed out as soon as it settles, or in the order of the requests (`ordered`).
  *
  * Requests are read from the source only while you ask for results, and only a bounded number ahead: memory does not
- * grow with the number of requests. The guide "Retries" (docs/guide/retries.md) says what is retried. A transient
- * failure is retried until the request's deadline (`timeoutMs`); an operation that ran, only as often as the table
- * there says. When the service asks to wait (`Retry-After`), the whole run pauses, up to `maxPauseMs`. An invalid
- * request gives a result with an error, and so does a response that does not fit the documents of its request ({@link
- * checkRanking}). Leaving the loop early aborts the requests in flight and closes the source.
+ * grow with the number of requests. A transient failure is retried until the request's deadline (`timeoutMs`); an
+ * operation that ran, only as often as the guide "Retries" says. When the service asks to wait (`Retry-After`), the whole
+ * run pauses, up to `maxPauseMs`. An invalid request gives a result with an error, and so does a response that does not
+ * fit the documents of its request ({@link checkRanking}). Leaving the loop early aborts the requests in flight and
+ * closes the source.
  *
  * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
- * @param options The number of requests in flight, the order of the results, and the deadlines.
+ * @param options Limits, order and deadlines.
  * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
  * that are not done: `UNAUTHENTICATED` or `PERMISSION_DENIED` when the service rejects the key, once the requests in
  * flight have ended, `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests`

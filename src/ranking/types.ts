@@ -123,8 +123,7 @@ export interface RerankItemsOptions<T>
   onBatch?: ((batch: RankedBatch<T>) => void) | undefined;
   /**
    * The `partial` of a failed call's error, to go on where that call ended: only missing items are sent. The call fails
-   * if the texts of the items, the query, the model, the task or another field of the requests differ; the sizes of
-   * batches may differ.
+   * if the texts of the items, the query, the model or another field of the requests differ.
    */
   continueFrom?: RerankPartial<unknown> | undefined;
   /**
