@@ -50,7 +50,7 @@ export type {
  * flight have ended, `RESOURCE_EXHAUSTED` when the service asks to wait longer than `maxPauseMs`, or when `maxRequests`
  * or `maxTokens` is reached, `DEADLINE_EXCEEDED` when `totalTimeoutMs` is over, `CANCELLED` when `signal` aborts,
  * `INVALID_ARGUMENT` when the client has no key or address.
- * An error that the source throws is rethrown unchanged, after the results of the requests that were read before it.
+ * An error of the source is rethrown, after the results of what was read before it.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` at once for arguments that cannot be used.
  * @example
  * for await (const { id, response, error } of rerankAll(client, requests)) {

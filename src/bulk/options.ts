@@ -62,10 +62,7 @@ type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Nam
   ? Readonly<Record<Name, () => Promise<void>>>
   : object;
 
-/**
- * The results of a bulk run, which can be iterated once. The object has `Symbol.asyncDispose`, so that `await using`
- * ends the run as `return` does.
- */
+/** The results of a bulk run, which can be iterated once. `await using` ends the run as `return` does. */
 export interface RerankAllResults<Id = string>
   extends AsyncIterableIterator<RerankAllResult<Id>>,
     AsyncDispose {
@@ -76,7 +73,7 @@ export interface RerankAllResults<Id = string>
   /** Ends the run: aborts the requests in flight and closes the source. Leaving a `for await` loop calls it. */
   return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /**
-   * Ends the run as `return` does, then rejects, as a generator's `throw` does.
+   * Ends the run as `return` does, then rejects.
    *
    * @param error The error that the promise rejects with.
    */
