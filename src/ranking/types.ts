@@ -28,7 +28,7 @@ export interface RerankItemsResponse<T> {
   readonly usage: RerankUsage;
   /** The request ids of the responses that had one. */
   readonly requestIds: readonly string[];
-  /** Every HTTP request made, batch by batch, in the order in which the batches ended. */
+  /** Every HTTP request made. */
   readonly attempts: readonly Attempt[];
 }
 
@@ -70,17 +70,17 @@ export interface RerankPartial<T> {
   readonly usage: RerankUsage;
   /** The request ids of the responses that had one. */
   readonly requestIds: readonly string[];
-  /** The items that are not ranked. An item of several parts is ranked once all its parts are. */
+  /** The items of which not all parts are ranked. */
   readonly missing: readonly ItemRange[];
-  /** The batch whose error ended the call; the other missing batches were cancelled, or not begun. */
+  /** The batch whose error ended the call. */
   readonly failed: ItemBatch;
-  /** A hash of the texts of the items, the query, and the model, task and other fields of the requests. */
+  /** A hash of all fields of the requests. */
   readonly fingerprint: string;
 }
 
 /** The error of {@link RerankItems}, when at least one request was made. */
 export interface RerankItemsError<T> extends StatusError {
-  /** What was ranked, and what is missing. Not enumerable, so that logs do not show your items. */
+  /** Not enumerable, so that logs do not show your items. */
   readonly partial: RerankPartial<T>;
 }
 
