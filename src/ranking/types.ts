@@ -80,7 +80,7 @@ export interface RerankPartial<T> {
 
 /** The error of {@link RerankItems}, when at least one request was made. */
 export interface RerankItemsError<T> extends StatusError {
-  /** Not enumerable, so that logs do not show your items. */
+  /** What was ranked so far. Not enumerable, so that logs do not show your items. */
   readonly partial: RerankPartial<T>;
 }
 
