@@ -30,7 +30,12 @@ export function testFaults(faults: readonly Fault[]): void {
 
 /** Calls one operation with each of the faults over one transport, another with the next, and tests what came of it. */
 export function testFaultsOnce(faults: readonly Fault[]): void {
-  testRuns(faults.flatMap((fault, i) => runsOf(fault).filter((_, at, all) => at === i % all.length)));
+  testRuns(faults.flatMap((fault, i) => onceRunsOf(fault).filter((_, at, all) => at === i % all.length)));
+}
+
+// Node's fetch keeps a connection that it used by the test's clock for as long as that clock was ahead, some 20 s.
+function onceRunsOf(fault: Fault): readonly Run[] {
+  return runsOf(fault).filter(({ transport }) => transport !== "fetch" || fault.afterGoodCall === undefined);
 }
 
 function runsOf(fault: Fault): readonly Run[] {

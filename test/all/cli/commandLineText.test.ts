@@ -1,0 +1,242 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { inFlags } from "../../../src/cli/reportFailure.js";
+import { scoreShares } from "../../../src/cli/terminal.js";
+import type { NotRetried } from "../../../src/errors/codes.js";
+import { adviceFor, reasonFor, sentences } from "../../../src/errors/hints.js";
+import { httpStatuses, type OperationId, operations } from "../../../src/generated/contract.js";
+import type { StatusCode } from "../../../src/index.js";
+import { codeOfHttpStatus } from "../../../src/policy/decisions.js";
+import { secondsFor, tunerank } from "../../support/commandLine.js";
+import { temporaryFolder } from "../../support/project.js";
+import { useRecordingServer } from "../../support/recordingServer.js";
+
+describe("a text of the service", () => {
+  const server = useRecordingServer();
+  let folder: string;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ folder, remove } = await temporaryFolder());
+  });
+  afterAll(() => remove());
+
+  // Each is written as a code point: in a source file nobody would see it.
+  const spoofing: readonly (readonly [name: string, character: string])[] = [
+    ["escape", "\u001b"],
+    ["delete", "\u007f"],
+    ["C1 control sequence introducer", "\u009b"],
+    ["C1 next line", "\u0085"],
+    ["soft hyphen", "\u00ad"],
+    ["Arabic letter mark", "\u061c"],
+    ["Mongolian vowel separator", "\u180e"],
+    ["zero-width space", "\u200b"],
+    ["zero-width joiner", "\u200d"],
+    ["right-to-left mark", "\u200f"],
+    ["line separator", "\u2028"],
+    ["right-to-left override", "\u202e"],
+    ["word joiner", "\u2060"],
+    ["right-to-left isolate", "\u2067"],
+    ["Hangul filler", "\u3164"],
+    ["byte order mark", "\ufeff"],
+    ["interlinear annotation anchor", "\ufff9"],
+    ["tag letter", "\u{e0041}"],
+    ["variation selector 17", "\u{e0100}"],
+  ];
+  const all = spoofing.map(([, character]) => character).join("");
+  const hostile = `be${all}fore`;
+
+  function expectPlain(shown: string): void {
+    for (const [name, character] of spoofing) expect(shown.includes(character), name).toBe(false);
+    expect(shown).toMatch(/be *fore/);
+  }
+
+  const readable = "Grüße, 東京, שלום, нет, 🙂";
+
+  describe("text of the service comes to stdout and stderr without invisible and control characters", () => {
+    test("in a ranking", async () => {
+      const file = path.join(folder, "documents.txt");
+      // An LF or U+2028 within would be a line of its own or not, as readers like.
+      await writeFile(file, `${hostile}\n${readable}\n`);
+      server.reply({
+        json: {
+          data: [
+            { index: 0, relevance_score: 0.5 },
+            { index: 1, relevance_score: 0.25 },
+          ],
+        },
+      });
+      const { exitCode, stdout } = await tunerank(["rerank", "--query", "q", file], { baseUrl: server.url });
+      expect(exitCode).toBe(0);
+      expectPlain(stdout);
+      expect(stdout).toContain(`0.250\t2\t${readable}\n`);
+    });
+
+    test("in the response to an upload", async () => {
+      server.reply({ json: { id: hostile, bytes: 3, filename: hostile } });
+      const args = ["upload", "reviews", "-", "--name", "a.txt"];
+      const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url, input: "abc" });
+      expect(exitCode).toBe(0);
+      expectPlain(stdout);
+    });
+
+    test("in a job's state and in its failure", async () => {
+      server.reply({
+        json: { name: hostile, state: hostile, status: { code: "ABORTED", message: hostile } },
+      });
+      const { stdout } = await tunerank(["resume", "job-1"], { baseUrl: server.url });
+      expectPlain(stdout);
+    });
+
+    test("in the deployment's name", async () => {
+      // Control characters in an id are refused before anything is sent.
+      const { exitCode, stdout } = await tunerank(["scale", "be\u202e\u200bfore", "1"], {
+        baseUrl: server.url,
+      });
+      expect([exitCode, stdout]).toEqual([0, "Deployment before: accepted, 1 replica.\n"]);
+    });
+
+    test("in an error's message", async () => {
+      server.reply({ status: 404, json: { code: "NOT_FOUND", message: hostile } });
+      const { exitCode, stderr } = await tunerank(["resume", "job-1"], { baseUrl: server.url });
+      expect(exitCode).toBe(4);
+      expectPlain(stderr);
+    });
+  });
+
+  describe("JSON for machines escapes them, and says the same", () => {
+    test("in a result", async () => {
+      const job = { name: hostile, [hostile]: readable, state: "JOB_STATE_RUNNING" };
+      server.reply({ json: job });
+      const { exitCode, stdout } = await tunerank(["resume", "job-1", "--json"], { baseUrl: server.url });
+      expect(exitCode).toBe(0);
+      for (const [name, character] of spoofing) expect(stdout.includes(character), name).toBe(false);
+      expect(stdout).toContain(readable);
+      expect(JSON.parse(stdout)).toMatchObject(job);
+    });
+
+    test("in a ranking", async () => {
+      server.reply({ json: { data: [{ index: 0, relevance_score: 0.5 }] } });
+      const document = { id: hostile, text: "a" };
+      const args = ["rerank", "--query", "q", "--field", "text", "--json"];
+      const surroundings = { baseUrl: server.url, input: JSON.stringify(document) };
+      const { stdout } = await tunerank(args, surroundings);
+      for (const [name, character] of spoofing) expect(stdout.includes(character), name).toBe(false);
+      expect(JSON.parse(stdout).results).toEqual([{ line: 1, score: 0.5, document }]);
+    });
+
+    test("in an error", async () => {
+      server.reply({ status: 404, json: { code: "NOT_FOUND", message: hostile, extra: hostile } });
+      const { exitCode, stderr } = await tunerank(["resume", "job-1", "--json"], { baseUrl: server.url });
+      expect(exitCode).toBe(4);
+      for (const [name, character] of spoofing) expect(stderr.includes(character), name).toBe(false);
+      expect(JSON.parse(stderr).error).toMatchObject({
+        message: expect.stringContaining(hostile),
+        body: { extra: hostile },
+      });
+    });
+  });
+});
+
+describe("the words of an error", () => {
+  // Each is a process of its own.
+  vi.setConfig({ testTimeout: 30_000 });
+
+  const server = useRecordingServer();
+
+  test("a deadline that runs out names --timeout, and its hint is shown once", async () => {
+    const args = ["scale", "prod", "1", "--max-retries", "0"];
+    const seconds = await secondsFor(() => tunerank(args, { baseUrl: server.url }));
+    server.reply(() => undefined);
+    const { exitCode, stderr } = await tunerank([...args, "--timeout", seconds], { baseUrl: server.url });
+    expect(exitCode).toBe(9);
+    expect(stderr.split("\n")).toEqual([
+      `tunerank: [DEADLINE_EXCEEDED] No complete response within ${Number(seconds) * 1000} ms (--timeout).`,
+      "The operation may have run. Allow more time with --timeout, or find out why the service is slow. A retry of this call is safe. No time is left for another attempt.",
+      "",
+    ]);
+  });
+
+  test("an address that is refused names --base-url and --allow-insecure-http", async () => {
+    const args = ["scale", "prod", "1", "--base-url", "http://api.example.com"];
+    const { exitCode, stderr } = await tunerank(args);
+    expect(exitCode).toBe(2);
+    expect(stderr.split("\n")).toEqual([
+      "tunerank: [INVALID_ARGUMENT] --base-url is plain http to another machine: the key would go unencrypted.",
+      "The request was not sent. Use https, or add --allow-insecure-http in a trusted network.",
+      "",
+    ]);
+  });
+
+  test("for machines the words are the same", async () => {
+    server.reply({ status: 503, json: { code: "UNAVAILABLE", message: "Busy." } });
+    const args = ["scale", "prod", "1", "--max-retries", "0", "--json"];
+    const { stderr } = await tunerank(args, { baseUrl: server.url });
+    const { error } = JSON.parse(stderr);
+    expect(error.hint).toContain("The call was not retried: --max-retries is 0.");
+    expect(error.hint).not.toContain("used up");
+    expect(error.message).toBe(`[UNAVAILABLE] Busy. ${error.hint}`);
+    expect(error).toMatchObject({
+      notRetried: "retries-used-up",
+      executedBecause: "unclear-answer",
+      method: "PATCH",
+      path: "/v1/accounts/acme/deployments/prod:scale",
+      host: new URL(server.url).host,
+    });
+  });
+
+  test("what the service says stays as it is", async () => {
+    const message = "Raise timeoutMs, or maxRetries.";
+    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message } });
+    const { stderr } = await tunerank(["scale", "prod", "1"], { baseUrl: server.url });
+    expect(stderr.split("\n")[0]).toBe(`tunerank: [INVALID_ARGUMENT] ${message}`);
+  });
+
+  test("a file's name stays as it is", async () => {
+    const { stderr } = await tunerank(["upload", "reviews", "timeoutMs"], { baseUrl: server.url });
+    expect(stderr.split("\n")[0]).toMatch(/^tunerank: \[INVALID_ARGUMENT\] file "timeoutMs" does not exist/);
+  });
+
+  const reasons: readonly NotRetried[] = [
+    "single-use-body",
+    "retries-used-up",
+    "deadline-too-close",
+    "budget",
+  ];
+
+  test("no hint that a command can give names an option of the library", () => {
+    const failures = Object.keys(httpStatuses).filter((code) => code !== "OK") as StatusCode[];
+    const advice = new Set<string>();
+    for (const operation of Object.keys(operations) as OperationId[]) {
+      for (const executed of ["no", "unknown", "yes"] as const) {
+        for (const code of failures) advice.add(adviceFor({ code, executed, operation }, ""));
+        for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
+          const { code } = codeOfHttpStatus(httpStatus);
+          advice.add(adviceFor({ code, executed, operation, httpStatus }, ""));
+        }
+      }
+    }
+    for (const each of advice) {
+      for (const notRetried of reasons) {
+        expect(inFlags(sentences(each, reasonFor({ notRetried })))).not.toMatch(
+          /\b[a-z]+[A-Z]\w*|\{|a Blob|createClient/,
+        );
+      }
+    }
+  });
+});
+
+describe("the shares of scores", () => {
+  test.each([
+    ["from 0 to 1", [0.9, 0.45, 0], [1, 0.5, 0]],
+    ["small ones", [0.002, 0.001], [1, 0.5]],
+    ["larger than 1", [40, 10], [1, 0.25]],
+    ["above and below 0", [3, 0, -1], [1, 0.25, 0]],
+    ["all below 0", [-1, -2, -5], [1, 0.75, 0]],
+    ["all 0", [0, 0], [0, 0]],
+    ["none", [], []],
+  ])("the bars of scores %s go as far as the best of them", (_, scores, shares) => {
+    expect(scoreShares(scores)).toEqual(shares);
+  });
+});
