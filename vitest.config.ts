@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
@@ -20,8 +21,8 @@ const config: ViteUserConfig = defineConfig({
     include: ["test/**/*.test.ts"],
     // What is slow or needs a tool that not everybody has: `npm run test:all` runs it too.
     exclude: ["test/all/**"],
-    // On two cores the default is one worker at a time.
-    maxWorkers: "100%",
+    // Tests wait for sockets and timers: one more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     // Half of the time would go into starting a process for each file. `npm run test:all` starts them.
     isolate: false,
     // Only ends what hangs, also on a busy machine: what a test says about time it asserts itself.

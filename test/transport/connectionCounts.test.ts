@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countConnections, countRejected, routes } from "../support/connectionCounts.js";
+import { countConnections, routes } from "../support/connectionCounts.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 expectNothingUnhandled();
@@ -20,18 +20,5 @@ test.each(routes.flatMap((route) => [1, 16].map((inFlight) => ({ route, inFlight
   async ({ route, inFlight }) => {
     const { accepted } = await countConnections({ secure: true, route, inFlight, delayMs: 0 }, 200);
     expect(accepted).toBe(inFlight);
-  },
-);
-
-test.each([
-  { secure: true, own: false },
-  { secure: false, own: true },
-])(
-  "large requests that a server rejects unread hold no more connections than allowed: %j",
-  async ({ secure, own }) => {
-    const { statuses, most, left } = await countRejected(secure, own);
-    expect(statuses).toEqual(Array(12).fill(413));
-    expect(most).toBeLessThanOrEqual(4);
-    expect(left).toBe(0);
   },
 );
