@@ -1,7 +1,7 @@
 // npx tsx scripts/release.ts: refuses a release whose measured figures are older than src/call or src/transport, or whose slow
 // checks are older than what they cover.
 import { isOlder, readResults } from "../bench/results.js";
-import { noRepository, staleChecks } from "../checks/lastRuns.js";
+import { noRepository, staleChecks } from "./lastRuns.js";
 
 const older = Object.values(readResults()).flatMap(({ node, scenarios }) => {
   const names = Object.keys(scenarios).filter((name) => isOlder(scenarios[name]));

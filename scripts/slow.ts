@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { noRepository, recordRun, type SlowCheckName, staleChecks, turnOf } from "../checks/lastRuns.js";
+import { noRepository, recordRun, type SlowCheckName, staleChecks, turnOf } from "./lastRuns.js";
 
 const { values: options } = parseArgs({
   options: { minutes: { type: "string", default: "0" }, ran: { type: "string", multiple: true } },

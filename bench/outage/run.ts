@@ -1,6 +1,6 @@
 // Simulates an outage of 10,000 calls under several retry policies; writes docs/data/outage.json and docs/public/outage.svg.
 import { mkdir, writeFile } from "node:fs/promises";
-import { recordRun } from "../../checks/lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { chart } from "./chart.js";
 import { policies } from "./policies.js";
 import { seededRandom } from "./random.js";

@@ -4,7 +4,7 @@
 // `--simulated [--seeds N]` compares ways to find a service's limit, in simulated time; `--judged` judges the search.
 import { readFile, writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { recordRun } from "../../checks/lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
 import { drawDrain } from "./simulation/drain.js";
 import { runJudged, runSimulated } from "./simulation/run.js";

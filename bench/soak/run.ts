@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { recordRun } from "../../checks/lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { createClient } from "../../src/index.js";
 import { callsPerSecond, runRound, Tally } from "./load.js";
 import { startService } from "./service.js";

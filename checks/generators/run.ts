@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { writeContract } from "../../scripts/build/contract.js";
-import { recordRun } from "../lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { checkAdded } from "./check/checkAdded.js";
 import { checkSchemathesis, servers } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";

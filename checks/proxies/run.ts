@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { recordRun } from "../lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { peers, tunerank } from "./contestants.js";
 import { type Counted, count, type Setting } from "./counts.js";
 import { NotStarted } from "./programs/program.js";

@@ -9,8 +9,8 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { saveBlocks } from "../../docs/build/blocks.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { installPacked } from "../installPacked.js";
-import { recordRun } from "../lastRuns.js";
 import { hasRedis } from "./support/redis.js";
 import { buildServer, startLastingServer, startServer } from "./support/temporalServer.js";
 

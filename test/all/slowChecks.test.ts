@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type SlowCheckName, slowChecks, turnOf } from "../../checks/lastRuns.js";
+import { type SlowCheckName, slowChecks, turnOf } from "../../scripts/lastRuns.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const names = Object.keys(slowChecks) as SlowCheckName[];
@@ -62,14 +62,14 @@ describe("in a repository", () => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
   };
-  const lastRuns = (): Promise<string> => readFile(path.join(folder, "checks/lastRuns.json"), "utf8");
+  const lastRuns = (): Promise<string> => readFile(path.join(folder, "scripts/lastRuns.json"), "utf8");
 
   beforeEach(async () => {
     ({ folder, remove } = await temporaryFolder());
     for (const file of [
       "scripts/slow.ts",
       "scripts/release.ts",
-      "checks/lastRuns.ts",
+      "scripts/lastRuns.ts",
       "src/call",
       "src/transport",
     ])
@@ -82,7 +82,7 @@ describe("in a repository", () => {
     await write("package.json", JSON.stringify({ type: "module", scripts }));
     await write(".gitignore", "node_modules\n");
     await write("src/policy/retry.ts", "export const times = 1;\n");
-    await write("checks/lastRuns.json", "{}\n");
+    await write("scripts/lastRuns.json", "{}\n");
     await git("init", "-q", "-b", "main");
     await commit("first");
   });
@@ -125,7 +125,7 @@ describe("in a repository", () => {
     await write(
       "running.ts",
       `import { execSync } from "node:child_process";
-      import { recordRun } from "./checks/lastRuns.js";
+      import { recordRun } from "./scripts/lastRuns.js";
       execSync("git -c user.name=a -c user.email=a@example.com commit -qam meanwhile", { cwd: import.meta.dirname });
       recordRun("mutation");`,
     );

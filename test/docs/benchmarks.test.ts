@@ -121,8 +121,8 @@ describe("a figure that is older than src/call or src/transport", () => {
     for (const part of [
       "package.json",
       "bench/results.js",
-      "checks/lastRuns.json",
-      "checks/lastRuns.ts",
+      "scripts/lastRuns.json",
+      "scripts/lastRuns.ts",
       "scripts/release.ts",
       "src/call",
       "src/transport",

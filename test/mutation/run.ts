@@ -1,7 +1,7 @@
 // npm run mutate: Stryker's mutants of our decisions. With --clients the broken clients of contract/conformance in every
 // language that this machine has, or in those named behind it.
 import { spawnSync } from "node:child_process";
-import { recordRun } from "../../checks/lastRuns.js";
+import { recordRun } from "../../scripts/lastRuns.js";
 import { languages, rareMutants, scoresOf } from "./clients.js";
 
 const [first, ...only] = process.argv.slice(2);

@@ -60,9 +60,8 @@ function isNeeded(source: string): boolean {
   if (below.includes("node_modules")) return false;
   // What the docs are made of.
   if (top === "bench") return /^(|[\w-]+\.[\w.]+)$/.test(below.join("/"));
-  // The guides show its programs; scripts read the other.
-  if (top === "checks")
-    return /^(|lastRuns\.\w+|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
+  // The guides show its programs.
+  if (top === "checks") return /^(|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
   return !needless.has(top);
 }
 

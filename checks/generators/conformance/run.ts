@@ -7,7 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { languages, type Score, scoresOf } from "../../../test/mutation/clients.js";
-import { recordRun } from "../../lastRuns.js";
+import { recordRun } from "../../../scripts/lastRuns.js";
 import { root } from "../check/folders.js";
 import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";

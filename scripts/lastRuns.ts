@@ -124,7 +124,7 @@ export function recordRun(name: SlowCheckName): void {
     );
   // One line each, as Biome formats it.
   writeFileSync(file, `{\n${lines.join(",\n")}\n}\n`);
-  console.log(`checks/lastRuns.json says that ${name} ran whole: commit it.`);
+  console.log(`scripts/lastRuns.json says that ${name} ran whole: commit it.`);
 }
 
 export const noRepository: string =
