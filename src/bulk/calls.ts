@@ -1,13 +1,15 @@
+import { readRerank, unusableResponse } from "../call/response.js";
 import type { Client } from "../client.js";
 import type { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
-import type { RerankResponse } from "../generated/types.js";
+import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
 import { Limiter, type Limiters, pauseAskedBy, sharedLimiter } from "../policy/limiter.js";
 import type { Pace } from "../policy/rate.js";
 import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.js";
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
+import { joinable } from "../ranking/check.js";
 import { jsonBytes } from "../ranking/plan.js";
 import type { Deadline } from "../transport/time.js";
 import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
@@ -113,6 +115,17 @@ export class Calls<Id> {
         (error) => end(() => reject(error)),
       );
     });
+  }
+
+  /** The ranking in a response, best first; a {@link Failure} when it cannot be joined with its request. */
+  rankingOf(body: RerankRequest, response: RerankResponse): RerankResponse | Failure {
+    // Properties of a custom client's response, or of the caller's request, may be getters that throw. This package's
+    // clients have already checked that a response is a ranking.
+    const read = valueOr(
+      () => joinable(body, this.areOwn ? response : readRerank(Object(response))),
+      undefined,
+    );
+    return read ?? unusableResponse("The response cannot be read.");
   }
 
   /** Makes the client's next run begin as its first did: a rejected key is tried again with few requests. */

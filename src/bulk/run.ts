@@ -7,6 +7,7 @@ import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
+import { rankingError } from "../ranking/check.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
 import { memberOf, removeFrom } from "../values.js";
 import { type BatchedRequest, batchesOf } from "./batches.js";
@@ -20,7 +21,6 @@ import type {
   RerankAllResult,
   RunSettings,
 } from "./options.js";
-import { errorOfResponse, rankingOf } from "./responses.js";
 
 // Until so many results `next` calls `#start`, which works once: V8 throws code away for a branch that was taken once.
 const fewSettled = 50;
@@ -180,8 +180,8 @@ export class Run<Id> implements RunParts {
         pace.counted(tokensOf(response), lane.bytes, lane.estimated);
         this.#ran = ranWell;
         this.#calls.responded(pending);
-        const ranking = rankingOf(pending.body, response, this.#calls.areOwn);
-        if (ranking instanceof Failure) this.#refuse(pending, lane, ranking, call);
+        const ranking = this.#calls.rankingOf(pending.body, response);
+        if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking, call);
         else this.#settle(pending, { id: pending.id, response: ranking });
         this.#advance();
       },
@@ -190,13 +190,12 @@ export class Run<Id> implements RunParts {
   }
 
   // The response is not a usable ranking, and was paid for: the request fails and is not retried.
-  #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: Promise<unknown>): void {
+  async #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: Promise<unknown>) {
     lane.paidFor = why;
-    const own = this.#calls.areOwn ? (call as CallPromise<unknown>) : undefined;
-    void errorOfResponse(why, own).then((error) => {
-      this.#settle(pending, { id: pending.id, error });
-      this.#advance();
-    });
+    // A client of this package tells the HTTP status, headers, request id and attempts.
+    const known = this.#calls.areOwn ? await (call as CallPromise<unknown>).withResponse() : undefined;
+    this.#settle(pending, { id: pending.id, error: rankingError(why.message, known) });
+    this.#advance();
   }
 
   #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {

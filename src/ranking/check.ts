@@ -28,8 +28,7 @@ export type RankedRequest = Pick<RerankRequest, "documents" | "top_n">;
  */
 export function checkRanking(request: RankedRequest, response: RerankResponse): RerankResponse {
   if (!Array.isArray(memberOf(request, "documents"))) throw invalid("request.documents must be a list.");
-  const whole = readRerank(Object(response));
-  const checked = whole instanceof Failure ? whole : joinable(request, whole);
+  const checked = joinable(request, readRerank(Object(response)));
   if (!(checked instanceof Failure)) return checked;
   throw rankingError(checked.message);
 }
@@ -55,13 +54,14 @@ type Left = (string | true)[];
 /**
  * @internal Checks that a ranking can be joined with the documents that were sent. Returns it best first; a
  * {@link Failure} that tells why it cannot be joined.
- * @param response A response that `readRerank` has checked.
+ * @param response What `readRerank` returned.
  */
 export function joinable(
   request: RankedRequest,
-  response: RerankResponse,
+  response: RerankResponse | Failure,
   named: Named = () => "",
 ): RerankResponse | Failure {
+  if (response instanceof Failure) return response;
   const { data } = response;
   // Each document that was ranked becomes `true` here. A copy costs less than a typed array.
   const left: Left = request.documents.slice();

@@ -28,7 +28,7 @@ export function readRanking(
   const named = (first: number, last = first): string => ` (${itemsOf(itemOf(first), itemOf(last))})`;
   const isSent = (index: number): boolean => index >= 0 && index < documents.length;
   const read = readRerank(response, (index) => (isSent(index) ? named(index) : ""));
-  const whole = read instanceof Failure ? read : joinable({ documents }, read, named);
+  const whole = joinable({ documents }, read, named);
   if (whole instanceof Failure) return whole;
   const model = memberOf(response, "model");
   const usage = memberOf(response, "usage");
