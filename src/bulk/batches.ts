@@ -1,6 +1,8 @@
 // Requests whose documents are sent in batches: each has one result.
+import type { Failure } from "../errors/failure.js";
 import { invalid, isStatusError, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import type { AttemptEvent } from "../options/types.js";
 import type { SendLimits } from "../policy/rate.js";
 import {
   type DoneBatch,
@@ -21,7 +23,6 @@ import {
   textsOfItems,
 } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
-import type { PendingRequest, RequestInBatches } from "./intake.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
 // After this many rejected batches and none ranked, the query is at fault: halving finds 1 document of 1000 sooner. One
@@ -31,14 +32,35 @@ const mostRejected = 16;
 const list = "documents";
 const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
 
+/** A request that was taken from the source and has no result yet. */
+export interface PendingRequest<Id> {
+  readonly id: Id;
+  /** The position of the request in the source, from 0. */
+  readonly number: number;
+  /** Its place among the requests without a result. */
+  at: number;
+  readonly body: RerankRequest;
+  /** Why the request is invalid, if that is known before anything is sent. */
+  readonly wrong: StatusError | undefined;
+  /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
+  event: AttemptEvent | undefined;
+  /** The call that ranks the request; undefined until the call has begun. */
+  call: { abort(): void; readonly paidFor: Failure | undefined } | undefined;
+  /** The request of which this is a batch; undefined for a request that is sent whole. */
+  readonly whole: BatchedRequest<Id> | undefined;
+}
+
 /** Those documents of a batch that are sent together. */
 interface Part<Some = BatchDocuments> {
   readonly number: number;
   readonly some: Some;
 }
 
-/** A request whose documents are sent in batches, divided as `rerank.items` divides items. */
-export class BatchedRequest<Id> implements RequestInBatches<Id> {
+/**
+ * A request whose documents are sent in batches, divided as `rerank.items` divides items. Its batches are requests of the
+ * run, and have one result together.
+ */
+export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #batches: readonly Batch[];
@@ -67,14 +89,17 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
   }
 
+  /** Why the request has failed; undefined while it may succeed. */
   get error(): StatusError | undefined {
     return this.#failure?.error;
   }
 
+  /** How many of its batches were ranked, and so paid for. */
   get ranked(): number {
     return this.#done.length;
   }
 
+  /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
     // While documents are rejected and none was ranked, the query may be at fault: one batch at a time.
     const isSearching = this.#rejections > 0 && this.#done.length === 0;
@@ -90,6 +115,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     return pending;
   }
 
+  /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
   settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined {
     const sent = this.#inFlight.get(batch) as Part;
     this.#inFlight.delete(batch);
@@ -154,6 +180,7 @@ export class BatchedRequest<Id> implements RequestInBatches<Id> {
     for (const { call } of this.#inFlight.keys()) call?.abort();
   }
 
+  /** The result of the request, once all its batches have one, or it has failed. */
   result(): RerankAllResult<Id> {
     const { id } = this.request;
     const failure = this.#failure;

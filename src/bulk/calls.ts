@@ -14,7 +14,7 @@ import { jsonBytes } from "../ranking/plan.js";
 import type { Deadline } from "../transport/time.js";
 import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
-import type { PendingRequest } from "./intake.js";
+import type { PendingRequest } from "./batches.js";
 import type { RunSettings } from "./options.js";
 
 /** What all calls ({@link RunLane}) of one bulk run share. */

@@ -6,7 +6,7 @@
 import type { Client } from "../client.js";
 import { invalid } from "../errors/statusError.js";
 import { valueOr } from "../values.js";
-import { Source } from "./intake.js";
+import { sourceOf } from "./intake.js";
 import {
   type RerankAllCounts,
   type RerankAllOptions,
@@ -65,7 +65,7 @@ export function rerankAll<Id = string>(
 ): RerankAllResults<Id> {
   if (!valueOr(() => typeof client.rerank === "function", Boolean(client)))
     throw invalid("client must have a method rerank.");
-  const run = new Run(client, new Source(requests), settingsOf(options));
+  const run = new Run(client, sourceOf(requests), settingsOf(options));
   return new Results(run) as unknown as RerankAllResults<Id>;
 }
 

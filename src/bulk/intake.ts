@@ -1,42 +1,8 @@
-import type { Failure } from "../errors/failure.js";
-import { invalid, type StatusError } from "../errors/statusError.js";
+import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import type { AttemptEvent } from "../options/types.js";
 import { addTo, valueOr, WithoutPrototype } from "../values.js";
-import type { RerankAllRequest, RerankAllResult } from "./options.js";
-
-/** A request that is sent in batches. Its batches are requests of the run, and have one result together. */
-export interface RequestInBatches<Id> {
-  readonly request: PendingRequest<Id>;
-  /** Why the request has failed; undefined while it may succeed. */
-  readonly error: StatusError | undefined;
-  /** How many of its batches were ranked, and so paid for. */
-  readonly ranked: number;
-  /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
-  next(): PendingRequest<Id> | undefined;
-  /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
-  settled(batch: PendingRequest<Id>, result: RerankAllResult<Id>): RerankAllResult<Id> | undefined;
-  /** The result of the request, once all its batches have one, or it has failed. */
-  result(): RerankAllResult<Id>;
-}
-
-/** A request that was taken from the source and has no result yet. */
-export interface PendingRequest<Id> {
-  readonly id: Id;
-  /** The position of the request in the source, from 0. */
-  readonly number: number;
-  /** Its place among the requests without a result. */
-  at: number;
-  readonly body: RerankRequest;
-  /** Why the request is invalid, if that is known before anything is sent. */
-  readonly wrong: StatusError | undefined;
-  /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
-  event: AttemptEvent | undefined;
-  /** The call that ranks the request; undefined until the call has begun. */
-  call: { abort(): void; readonly paidFor: Failure | undefined } | undefined;
-  /** The request of which this is a batch; undefined for a request that is sent whole. */
-  readonly whole: RequestInBatches<Id> | undefined;
-}
+import { BatchedRequest, batchesOf, type PendingRequest } from "./batches.js";
+import type { RerankAllRequest, RunSettings } from "./options.js";
 
 // The field `id` is not sent; all others are the body. Null is not given: data tools write it for what is missing. A list
 // is copied: the source may use it again for the next request.
@@ -53,33 +19,29 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
 
-/** The run that an {@link Intake} reads for. Methods, not closures: V8 would compile each run's closures again. */
-interface IntakeRun<Id> {
-  /** Turns a request into batches, if it is sent in batches. */
-  batched(request: PendingRequest<Id>): PendingRequest<Id> | RequestInBatches<Id>;
-  /** Called when a promise of an async source has settled. */
-  arrived(): void;
-}
-
 /** The requests that were taken from the source and have no result yet. */
 export class Intake<Id> {
   /** The requests, and batches of requests, that were begun or can begin. */
   readonly pending: PendingRequest<Id>[] = [undefined as never];
   /** The requests in batches that have no result yet. */
-  readonly inBatches: Set<RequestInBatches<Id>> = new Set();
+  readonly inBatches: Set<BatchedRequest<Id>> = new Set();
   isDry: boolean;
   /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
-  readonly #run: IntakeRun<Id>;
+  readonly #settings: RunSettings<Id>;
+  // Goes on when a promise of an async source has settled. No closure: V8 would compile each run's closure again.
+  readonly #run: { advance(): void };
+  #iterator: ReturnType<Source<RerankAllRequest<Id>>> | undefined;
   /** Requests that can be sent now: they were put back, or an async source returned them. */
   readonly #ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
 
-  constructor(source: Source<RerankAllRequest<Id>>, run: IntakeRun<Id>) {
+  constructor(source: Source<RerankAllRequest<Id>>, settings: RunSettings<Id>, run: { advance(): void }) {
     this.#source = source;
+    this.#settings = settings;
     this.#run = run;
     // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
     this.isDry = false;
@@ -130,7 +92,7 @@ export class Intake<Id> {
   /** Creates the source's iterator. If that fails, no request comes. */
   open(): void {
     try {
-      this.#source.open();
+      this.#iterator = this.#source();
     } catch (error) {
       this.#fail(error);
     }
@@ -145,15 +107,20 @@ export class Intake<Id> {
     this.#isClosed = true;
     if (this.isDry) return;
     this.isDry = true;
-    const closed = this.#source.close();
+    const closed = this.#closeSource();
     // A generator first finishes the `next` that is in progress, which may never settle: do not wait for it.
     if (this.#isPulling) closed.catch(() => {});
     else await closed;
   }
 
+  // Calls the iterator's `return`, if it has one.
+  async #closeSource(): Promise<void> {
+    await this.#iterator?.return?.();
+  }
+
   #pull(): PendingRequest<Id> | undefined {
     try {
-      const next = this.#source.next();
+      const next = (this.#iterator as Iterator<RerankAllRequest<Id>>).next();
       if (!isPromise(next)) return this.#take(next);
       this.#isPulling = true;
       // Promise.resolve guards against a thenable that is not a promise: it may throw, or call back twice.
@@ -176,7 +143,7 @@ export class Intake<Id> {
     } catch (error) {
       this.#fail(error);
     }
-    this.#run.arrived();
+    this.#run.advance();
   }
 
   #take(result: IteratorResult<RerankAllRequest<Id>>): PendingRequest<Id> | undefined {
@@ -186,13 +153,13 @@ export class Intake<Id> {
     if (this.isDry) return undefined;
     const { value } = result;
     try {
-      const request = this.#run.batched(pendingOf(value, this.#taken++));
-      if (!isInBatches(request)) return this.#begin(request);
+      const request = batchesOf<Id>(pendingOf(value, this.#taken++), this.#settings);
+      if (!(request instanceof BatchedRequest)) return this.#begin(request);
       this.inBatches.add(request);
       return this.#nextBatch();
     } catch (error) {
       // Reading the request failed, but the source still works: close it. An error of closing it is ignored.
-      this.#source.close().catch(() => {});
+      this.#closeSource().catch(() => {});
       return this.#fail(error);
     }
   }
@@ -203,43 +170,18 @@ export class Intake<Id> {
   }
 }
 
-// An own property: Object.prototype may have a `number`.
-function isInBatches<Id>(
-  request: PendingRequest<Id> | RequestInBatches<Id>,
-): request is RequestInBatches<Id> {
-  return !Object.hasOwn(request, "number");
-}
-
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
   return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
-/** An iterable or async iterable whose iterator is created by `open`, before the first `next`. */
-export class Source<T> {
-  readonly #iterable: Partial<Iterable<T> & AsyncIterable<T>>;
-  readonly #open: () => Iterator<T> | AsyncIterator<T>;
-  #iterator: Iterator<T> | AsyncIterator<T> | undefined;
+/** Creates the iterator of what a run reads its requests from. */
+export type Source<T> = () => Iterator<T> | AsyncIterator<T>;
 
-  /** @throws StatusError when `iterable` is neither an iterable nor an async iterable */
-  constructor(iterable: Iterable<T> | AsyncIterable<T>) {
-    this.#iterable = (typeof iterable === "object" && iterable) || {};
-    const { [Symbol.asyncIterator]: ofAsync } = this.#iterable;
-    const open = typeof ofAsync === "function" ? ofAsync : this.#iterable[Symbol.iterator];
-    if (typeof open !== "function") throw invalid("requests must be an iterable or an async iterable.");
-    this.#open = open;
-  }
-
-  /** Creates the iterator. */
-  open(): void {
-    this.#iterator = this.#open.call(this.#iterable);
-  }
-
-  next(): IteratorResult<T> | Promise<IteratorResult<T>> {
-    return (this.#iterator as Iterator<T>).next();
-  }
-
-  /** Calls the iterator's `return`, if it has one. */
-  async close(): Promise<void> {
-    await this.#iterator?.return?.();
-  }
+/** The {@link Source} of an iterable or async iterable. @throws StatusError when `iterable` is neither */
+export function sourceOf<T>(iterable: Iterable<T> | AsyncIterable<T>): Source<T> {
+  const given: Partial<Iterable<T> & AsyncIterable<T>> = (typeof iterable === "object" && iterable) || {};
+  const { [Symbol.asyncIterator]: ofAsync } = given;
+  const open = (typeof ofAsync === "function" ? ofAsync : given[Symbol.iterator]) as Source<T> | undefined;
+  if (typeof open !== "function") throw invalid("requests must be an iterable or an async iterable.");
+  return () => open.call(given);
 }

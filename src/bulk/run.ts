@@ -10,10 +10,10 @@ import { machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
 import { rankingError } from "../ranking/check.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
 import { memberOf, removeFrom } from "../values.js";
-import { type BatchedRequest, batchesOf } from "./batches.js";
+import type { BatchedRequest, PendingRequest } from "./batches.js";
 import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
-import { Intake, type PendingRequest, type RequestInBatches, type Source } from "./intake.js";
+import { Intake, type Source } from "./intake.js";
 import type {
   RerankAllCounts,
   RerankAllError,
@@ -58,7 +58,7 @@ export class Run<Id> implements RunParts {
     this.#calls = new Calls(client, settings, limiter);
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, this);
-    this.#intake = new Intake(source, this);
+    this.#intake = new Intake(source, settings, this);
     this.#delivery = new Delivery(settings.ordered);
   }
 
@@ -67,7 +67,7 @@ export class Run<Id> implements RunParts {
     // Taking a result makes room for another request.
     const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
-    if (makesRoom) this.#advance();
+    if (makesRoom) this.advance();
     return next;
   }
 
@@ -102,7 +102,7 @@ export class Run<Id> implements RunParts {
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
     this.#ignoreSignal = signal && endOnAbort(signal, this);
     if (this.#state === "running") this.#intake.open();
-    this.#advance();
+    this.advance();
   }
 
   #endAfter(ms: number): void {
@@ -116,15 +116,8 @@ export class Run<Id> implements RunParts {
     });
   }
 
-  batched(request: PendingRequest<Id>): PendingRequest<Id> | BatchedRequest<Id> {
-    return batchesOf(request, this.#settings);
-  }
-
-  arrived(): void {
-    this.#advance();
-  }
-
-  #advance(): void {
+  /** Begins what may begin now, and ends the run if nothing is left. */
+  advance(): void {
     this.schedule.advance();
     this.#finish();
   }
@@ -183,7 +176,7 @@ export class Run<Id> implements RunParts {
         const ranking = this.#calls.rankingOf(pending.body, response);
         if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking, call);
         else this.#settle(pending, { id: pending.id, response: ranking });
-        this.#advance();
+        this.advance();
       },
       (error) => this.#failed(pending, lane, asStatusError(error)),
     );
@@ -195,7 +188,7 @@ export class Run<Id> implements RunParts {
     // A client of this package tells the HTTP status, headers, request id and attempts.
     const known = this.#calls.areOwn ? await (call as CallPromise<unknown>).withResponse() : undefined;
     this.#settle(pending, { id: pending.id, error: rankingError(why.message, known) });
-    this.#advance();
+    this.advance();
   }
 
   #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
@@ -205,7 +198,7 @@ export class Run<Id> implements RunParts {
     if (lane.isTooMany) this.#intake.putBack(pending);
     else if (!this.#isEndedBy(error, lane) || lane.paidFor)
       this.#settle(pending, { id: pending.id, error: paidError(lane.paidFor, error) });
-    this.#advance();
+    this.advance();
   }
 
   // Whether the run ends because of a call's error.
@@ -228,7 +221,7 @@ export class Run<Id> implements RunParts {
     if (settled !== undefined) this.#deliver(pending, settled, whole);
   }
 
-  #deliver({ number }: PendingRequest<Id>, result: RerankAllResult<Id>, whole?: RequestInBatches<Id>): void {
+  #deliver({ number }: PendingRequest<Id>, result: RerankAllResult<Id>, whole?: BatchedRequest<Id>): void {
     if (whole !== undefined) this.#intake.inBatches.delete(whole);
     this.#settled += 1;
     this.#delivery.add(number, result);
