@@ -38,7 +38,7 @@ export class Run<Id> implements RunParts {
   #unset: (() => void) | undefined;
   #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "ending" | "over" = "new";
-  #errorOf: (progress: RunProgress<Id>) => unknown = () => undefined;
+  #error: () => unknown = () => undefined;
   // A rejected key, or a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its requests in flight.
   #endedBy: StatusError | undefined;
   #settled = 0;
@@ -139,19 +139,15 @@ export class Run<Id> implements RunParts {
     if (this.#state === "ending" && !pending.some(({ call }) => call?.paidFor)) {
       // A request that has failed does not wait for its other batches.
       for (const whole of inBatches) if (whole.error) this.#deliver(whole.request, whole.result(), whole);
-      this.#stop({ error: this.#errorOf(this.#progress()) }).catch(() => {});
+      this.#stop({ error: this.#error() }).catch(() => {});
     }
     if (this.schedule.inFlight > 0 || this.#state !== "running") return;
     if (this.#endedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && pending.length === 0) this.#intake.next(true);
       if (this.#intake.isDone) void this.#stop(this.#intake.failed);
-      else if (this.#isSpent && pending.length > 0)
-        this.#end((progress) => endedByLimit(this.pace, progress));
-    } else {
-      const [error, { maxPauseMs }] = [this.#endedBy, this.#settings];
-      this.#end((progress) => endedBy(error, maxPauseMs, progress));
-    }
+      else if (this.#isSpent && pending.length > 0) this.#endAtLimit();
+    } else this.#endBy(this.#endedBy);
   }
 
   get #hasRoom(): boolean {
@@ -227,26 +223,73 @@ export class Run<Id> implements RunParts {
     this.#delivery.add(number, result);
   }
 
-  #progress(): RunProgress<Id> {
-    const { notDone, batchesLost } = this.#intake;
-    const ran = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
-    return { counts: this.counts, notDone, batchesLost, ran };
-  }
-
   /** Ends the run because its caller aborted it, or because of its deadline. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
-    this.#end((progress) => endedAs(reason, { cause: memberOf(signal, "reason"), totalTimeoutMs }, progress));
+    if (reason === "aborted") {
+      const cause = memberOf(signal, "reason");
+      this.#end("The caller aborted the run.", { code: "CANCELLED", notRetried: "aborted", cause });
+    } else {
+      this.#end(`The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`, {
+        code: "DEADLINE_EXCEEDED",
+        notRetried: "deadline-too-close",
+        hint: "Allow more time with totalTimeoutMs. Or send the remaining requests in another run.",
+      });
+    }
+  }
+
+  // Ends the run because of one request: its key is rejected, or the service asks to wait too long.
+  #endBy(error: StatusError): void {
+    const { retryAfterMs = 0, httpStatus, requestId, headers, attempts, notRetried } = error;
+    if (notRetried !== "asked-to-wait-too-long") {
+      this.#end(error.text, detailsOf(error));
+      return;
+    }
+    const { maxPauseMs } = this.#settings;
+    const longest =
+      maxPauseMs === 0
+        ? "never waits (maxPauseMs is 0)"
+        : `waits no longer than ${maxPauseMs / 1000} s (maxPauseMs)`;
+    this.#end(`The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`, {
+      code: "RESOURCE_EXHAUSTED",
+      ...{ notRetried, retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
+      hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
+    });
+  }
+
+  // Ends the run because it has sent as much as its caller allows.
+  #endAtLimit(): void {
+    const { limit, requests, tokens, isEstimated } = this.pace;
+    const estimated = isEstimated ? ", and more are estimated where they have none" : "";
+    const text =
+      limit === "maxTokens"
+        ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
+        : `The run has made ${amount(requests, "request")} (maxRequests).`;
+    const hint = "Send the remaining requests in another run, or raise the limit.";
+    this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
   }
 
   // What was paid for gets its result before the run ends: each new run of the same requests would pay for it again.
-  #end(errorOf: (progress: RunProgress<Id>) => unknown): void {
+  #end(message: string, details: EndDetails, more?: Pick<RerankAllError, "limit">): void {
     if (this.#state !== "running") return;
     this.#state = "ending";
-    this.#errorOf = errorOf;
+    this.#error = () => Object.assign(this.#errorOf(message, details), more);
     this.schedule.close();
     for (const { call } of this.#intake.pending) if (call?.paidFor) call.abort();
     this.#finish();
+  }
+
+  // The error that ends the run, with what the run has done.
+  #errorOf(message: string, details: EndDetails): RerankAllError<Id> {
+    const { counts } = this;
+    const { notDone, batchesLost } = this.#intake;
+    const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
+    const [results, requests] = [amount(counts.done, "result"), amount(notDone.length, "request")];
+    const text = `${message} The run ended with ${results} and ${requests} without a result${lost}`;
+    const { executed, executedBecause } = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
+    const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
+    const error = new StatusError(text, { ...shared, ...details, executed, executedBecause });
+    return Object.assign(error, { ...counts, notDone, batchesLost });
   }
 
   // Rejects when closing the source fails.
@@ -262,88 +305,12 @@ export class Run<Id> implements RunParts {
   }
 }
 
-/** The state of a run when it ended: results, ids without a result, and whether the operations ran. */
-interface RunProgress<Id> {
-  readonly counts: RerankAllCounts;
-  readonly notDone: readonly Id[];
-  readonly batchesLost: number;
-  readonly ran: Ran;
-}
+type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
 
 /** Whether the operation ran, for a request with a successful response. */
 const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 /** Whether the operation ran, for a request in flight: unknown. */
-export const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
-
-/** The error of a run that its caller aborted, or that passed its deadline. */
-function endedAs<Id>(
-  reason: "aborted" | "deadline",
-  { cause, totalTimeoutMs }: { cause?: unknown; totalTimeoutMs?: number | undefined },
-  progress: RunProgress<Id>,
-): RerankAllError<Id> {
-  if (reason === "aborted") {
-    const details = { code: "CANCELLED", notRetried: "aborted", cause } as const;
-    return withProgress("The caller aborted the run.", details, progress);
-  }
-  const details = {
-    code: "DEADLINE_EXCEEDED",
-    notRetried: "deadline-too-close",
-    hint: "Allow more time with totalTimeoutMs. Or send the remaining requests in another run.",
-  } as const;
-  return withProgress(
-    `The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`,
-    details,
-    progress,
-  );
-}
-
-/** The error of a run that ended because of one request: its key is rejected, or the service asks to wait too long. */
-function endedBy<Id>(error: StatusError, maxPauseMs: number, progress: RunProgress<Id>): RerankAllError<Id> {
-  if (error.notRetried !== "asked-to-wait-too-long")
-    return withProgress(error.text, detailsOf(error), progress);
-  const { retryAfterMs = 0, httpStatus, requestId, headers, attempts } = error;
-  const longest =
-    maxPauseMs === 0
-      ? "never waits (maxPauseMs is 0)"
-      : `waits no longer than ${maxPauseMs / 1000} s (maxPauseMs)`;
-  const details = {
-    code: "RESOURCE_EXHAUSTED",
-    notRetried: "asked-to-wait-too-long",
-    ...{ retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
-    hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
-  } as const;
-  const text = `The service asks to wait ${retryAfterMs / 1000} s, and the run ${longest}.`;
-  return withProgress(text, details, progress);
-}
-
-/** The error of a run that has sent as much as its caller allows. */
-function endedByLimit<Id>(pace: Pace, progress: RunProgress<Id>): RerankAllError<Id> {
-  const { limit, requests, tokens, isEstimated } = pace;
-  const details = {
-    code: "RESOURCE_EXHAUSTED",
-    hint: "Send the remaining requests in another run, or raise the limit.",
-  } as const;
-  const estimated = isEstimated ? ", and more are estimated where they have none" : "";
-  const text =
-    limit === "maxTokens"
-      ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
-      : `The run has made ${amount(requests, "request")} (maxRequests).`;
-  return Object.assign(withProgress(text, details, progress), { limit });
-}
-
-function withProgress<Id>(
-  message: string,
-  details: Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>,
-  { counts, notDone, batchesLost, ran }: RunProgress<Id>,
-): RerankAllError<Id> {
-  const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
-  const [results, requests] = [amount(counts.done, "result"), amount(notDone.length, "request")];
-  const text = `${message} The run ended with ${results} and ${requests} without a result${lost}`;
-  const { executed, executedBecause } = ran;
-  const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
-  const error = new StatusError(text, { ...shared, ...details, executed, executedBecause });
-  return Object.assign(error, { ...counts, notDone, batchesLost });
-}
+const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 
 /** Whether all other requests would fail too: the service rejects the key, or the client cannot call at all. */
 function endsRun(error: StatusError, isAdmitted: boolean): boolean {
