@@ -75,17 +75,15 @@ export class BatchedRequest<Id> {
   readonly #made: RequestsMade = new RequestsMade();
 
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
-  constructor(
-    whole: PendingRequest<Id>,
-    { batchSize = Number.MAX_SAFE_INTEGER, split, limits }: RunSettings<Id>,
-  ) {
+  constructor(whole: PendingRequest<Id>, settings: RunSettings<Id>) {
     const { documents } = whole.body;
+    const { batchSize = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
     this.#isSplit = split !== undefined;
     this.#textsOf = textsOfItems(documents, String, split);
     const open = new OpenBatch(batchSize, undefined, whole.body);
     this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
-    checkFits(this.#batches.length, limits);
+    checkFits(this.#batches.length, settings);
     this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
   }
 

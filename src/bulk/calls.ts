@@ -202,7 +202,7 @@ export function tokensOf(response: RerankResponse): unknown {
  */
 export function limiterOf<Id>(
   client: object,
-  { concurrency, maxPauseMs, sharesService }: RunSettings<Id>,
+  { concurrency, maxPauseMs, sharesService = false }: RunSettings<Id>,
 ): Limiter {
   if (typeof concurrency === "number") return new Limiter(concurrency);
   const limiter = sharedLimiter(LimitSearch, limitersOf(client), concurrency.max, maxPauseMs);

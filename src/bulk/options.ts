@@ -5,8 +5,8 @@ import { checkSignal } from "../options/table.js";
 import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { defaultMaxPauseMs, defaultRunMs } from "../policy/decisions.js";
-import type { Rate, SendLimits } from "../policy/rate.js";
 import { concurrencyOf } from "../ranking/plan.js";
+import { WithoutPrototype } from "../values.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
 export interface RerankAllRequest<Id = string> extends RerankRequest {
@@ -200,7 +200,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
 
 const names: OptionTable<RerankAllOptions> = {
   concurrency: 1,
-  rate: 1,
+  rate: rateOf,
   batchSize: checkCount,
   split: checkCallback,
   ordered: checkFlag,
@@ -209,7 +209,7 @@ const names: OptionTable<RerankAllOptions> = {
   totalTimeoutMs: checkDuration,
   maxRequests: checkCount,
   maxTokens: checkCount,
-  maxPauseMs: 1,
+  maxPauseMs: checkPause,
   sharesService: checkFlag,
   headers: checkHeaders,
   signal: checkSignal,
@@ -217,54 +217,34 @@ const names: OptionTable<RerankAllOptions> = {
 };
 
 /** @internal The checked options of a run, with defaults filled in. */
-export interface RunSettings<Id>
-  extends Pick<RerankAllOptions<Id>, "batchSize" | "split" | "headers" | "signal" | "onAttempt"> {
+export interface RunSettings<Id> extends RerankAllOptions<Id> {
   readonly concurrency: number | { readonly max: number };
-  readonly rate: Rate | undefined;
-  readonly limits: SendLimits;
-  readonly ordered: boolean;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
-  readonly totalTimeoutMs: number | undefined;
   readonly maxPauseMs: number;
-  readonly sharesService: boolean;
 }
 
 /** @internal Checks the options of a run. @throws StatusError that names the first invalid option */
 export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSettings<Id> {
   const own: RerankAllOptions<Id> = ownProperties(options, "options", names);
-  const { timeoutMs = defaultRunMs } = own;
-  return {
-    concurrency: concurrencyOf(own.concurrency),
-    rate: rateOf(own.rate),
-    limits: { maxRequests: own.maxRequests, maxTokens: own.maxTokens },
-    batchSize: own.batchSize,
-    split: own.split,
-    ordered: own.ordered === true,
-    timeoutMs,
-    attemptTimeoutMs: own.attemptTimeoutMs ?? timeoutMs / 2,
-    totalTimeoutMs: own.totalTimeoutMs,
-    maxPauseMs: pauseOf(own.maxPauseMs),
-    headers: own.headers,
-    signal: own.signal,
-    onAttempt: own.onAttempt,
-    sharesService: own.sharesService === true,
-  };
+  const { timeoutMs = defaultRunMs, attemptTimeoutMs = timeoutMs / 2, maxPauseMs = defaultMaxPauseMs } = own;
+  const concurrency = concurrencyOf(own.concurrency);
+  // Without a prototype: a polluted Object.prototype must not set an option.
+  return Object.assign(new WithoutPrototype(), own, { concurrency, timeoutMs, attemptTimeoutMs, maxPauseMs });
 }
 
-function rateOf(value: RerankAllOptions["rate"]): RerankAllOptions["rate"] {
-  if (value === undefined) return undefined;
-  const own = ownProperties(value, "rate", { requestsPerMinute: 1, tokensPerMinute: 1 });
-  for (const [name, number] of Object.entries(own)) {
-    if (number === undefined) continue;
-    if (typeof number !== "number" || !Number.isFinite(number))
-      throw invalid(`rate.${name} must be a number.`);
-    if (number <= 0) throw refusal("OUT_OF_RANGE", `rate.${name} must be greater than 0, not ${number}.`);
-  }
-  return own;
+function rateOf(value: unknown): RerankAllOptions["rate"] {
+  const rate = value as NonNullable<RerankAllOptions["rate"]>;
+  return ownProperties(rate, "rate", { requestsPerMinute: checkRate, tokensPerMinute: checkRate });
 }
 
-function pauseOf(value: unknown = defaultMaxPauseMs): number {
+function checkRate(value: unknown, name: string): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw invalid(`rate.${name} must be a number.`);
+  if (value <= 0) throw refusal("OUT_OF_RANGE", `rate.${name} must be greater than 0, not ${value}.`);
+  return value;
+}
+
+function checkPause(value: unknown): number {
   if (typeof value !== "number" || Number.isNaN(value))
     throw invalid("maxPauseMs must be a number of milliseconds, or Infinity.");
   if (value < 0) throw refusal("OUT_OF_RANGE", `maxPauseMs must be at least 0, not ${value}.`);

@@ -49,9 +49,9 @@ export class Run<Id> implements RunParts {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { rate, limits, maxPauseMs } = settings;
+    const { rate, ordered = false, maxPauseMs } = settings;
     const limiter = limiterOf(client, settings);
-    const pace = new Pace(rate ?? {}, limits);
+    const pace = new Pace(rate ?? {}, settings);
     this.pace = pace;
     this.#settings = settings;
     this.#limiter = limiter;
@@ -59,7 +59,7 @@ export class Run<Id> implements RunParts {
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, this);
     this.#intake = new Intake(source, settings, this);
-    this.#delivery = new Delivery(settings.ordered);
+    this.#delivery = new Delivery(ordered);
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
