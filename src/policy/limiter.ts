@@ -112,7 +112,7 @@ export class Limiter {
     this.ended();
     if (isRateLimited) {
       this.#failuresInRow = 0;
-      this.search?.rateLimited(times, this.inFlight, askedMs);
+      this.search?.rateLimited(times, askedMs);
     } else if (transient) {
       this.#failuresInRow += 1;
       if (this.isOutage && decision.waitMs !== undefined) this.#pause(ended + decision.waitMs);

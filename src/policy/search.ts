@@ -17,14 +17,13 @@ import type { AttemptTimes } from "./retry.js";
 import { leastShare, Round } from "./round.js";
 import { gapAfterSlow, Steps } from "./steps.js";
 
-// Nearly every service accepts this many at once, and the trial is cheap if one does not.
-const firstLimit = 4;
+// The first limit: nearly every service accepts this many at once, and the trial is cheap if one does not. Up to it, 429s
+// are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
+const fewAtOnce = 4;
 // The fewest responses by which a round is judged: in fewer, the share of 429s is mostly chance.
 const fewestSamples = 8;
 // The fewest 429s in a round that are more than chance.
 const fewestRejected = 3;
-// Up to this limit, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
-const fewAtOnce = 4;
 // From 4 to this limit, once 429s were shown to ignore it, 4 times as many are tried: more would harm who shares a rate.
 const smallLimit = 8;
 // The share of the limit's attempts that must have ended before their speed is judged: the first ones hardly queued.
@@ -62,9 +61,9 @@ export class LimitSearch {
   #state: State = "growing";
   // The epoch in which the state began.
   #since = 0;
-  #round: Round = new Round(firstLimit);
+  #round: Round = new Round(fewAtOnce);
   // The base: the limit to go back to, and its share of 429s.
-  #base = { limit: firstLimit, share: 0 };
+  #base = { limit: fewAtOnce, share: 0 };
   readonly #steps: Steps = new Steps();
   // The share of 429s that come at any limit, and whether a test showed that they ignore it.
   #usual = 0;
@@ -94,17 +93,17 @@ export class LimitSearch {
    */
   constructor(most: number, earlier?: LimitSearch["learned"]) {
     this.#most = most;
-    this.limit = Math.min(firstLimit, most);
+    this.limit = Math.min(fewAtOnce, most);
     if (earlier) this.#startFrom(earlier);
   }
 
   // Starts at half of what the earlier run found, as the service may accept less by now.
   #startFrom({ limit, isStart }: LimitSearch["learned"]): void {
     const found = Math.min(this.#most, limit);
-    if (found <= firstLimit) return;
+    if (found <= fewAtOnce) return;
     this.#found = found;
     this.#steps.isStart = isStart;
-    this.limit = Math.max(firstLimit, Math.ceil(found / 2));
+    this.limit = Math.max(fewAtOnce, Math.ceil(found / 2));
     this.#round = new Round(this.limit);
   }
 
@@ -157,16 +156,15 @@ export class LimitSearch {
   /**
    * Records that an attempt was rate limited. This lowers the limit or pauses the attempt's slot: otherwise attempt
    * after attempt would be rejected at once.
-   * @param inFlight How many other attempts are in flight
    * @param askedMs How long the service asked to wait
    */
-  rateLimited({ epoch, ended }: AttemptTimes, inFlight: number, askedMs: number): void {
+  rateLimited({ epoch, ended }: AttemptTimes, askedMs: number): void {
     const before = this.limit;
     this.#asksToWait ||= askedMs > 0;
     this.#countFew(1);
     if (epoch >= this.#since) {
       this.#round.reject(ended, this.#responseMs);
-      if (this.#isSure && this.#isExceeded) this.#drain(inFlight + 1);
+      if (this.#isSure && this.#isExceeded) this.#drain();
       else if (this.#state !== "draining") this.#judge(false);
     }
     if (this.#state === "draining" && epoch < this.#since)
@@ -229,7 +227,7 @@ export class LimitSearch {
   // Judges whether a larger limit made responses slow.
   #judgeSpeed(isFull: boolean): void {
     const round = this.#round;
-    const isFirst = this.#usualMs === 0 && this.limit <= firstLimit;
+    const isFirst = this.#usualMs === 0 && this.limit <= fewAtOnce;
     const samples = isFirst ? this.limit : Math.max(fewestSamples, Math.ceil(judgedShare * this.limit));
     if (round.good.length < samples) return;
     const ms = isFirst ? round.medianMs : round.lateMs;
@@ -274,13 +272,13 @@ export class LimitSearch {
   }
 
   // Starts to lower the limit after more 429s than usual, to the attempts that are in flight: the service accepted those.
-  #drain(inFlight: number): void {
+  #drain(): void {
     if (this.#state === "steady" && this.limit <= fewAtOnce && this.#few.rejected >= this.#doubtful) {
       this.#test(this.#few);
       return;
     }
     const isStep = this.#state === "growing";
-    const limit = Math.min(this.limit, inFlight);
+    const limit = Math.min(this.limit, this.#inFlight);
     this.#fewest = Math.max(1, isStep ? this.#base.limit : this.limit >> 1);
     this.#floor = isStep && !this.#steps.isStart ? this.#fewest : 1;
     if (this.#state === "steady") this.#steps.dropped();
@@ -301,7 +299,7 @@ export class LimitSearch {
     const { rejected, ended } = round;
     const isFew = this.limit <= fewAtOnce;
     const isTested = rejected >= (isFew ? this.#doubtful : fewestRejected);
-    if (rejected >= fewestRejected && 2 * rejected > ended && !isFew) this.#drain(this.#inFlight);
+    if (rejected >= fewestRejected && 2 * rejected > ended && !isFew) this.#drain();
     else if (isTested && ended >= fewestSamples && rejected >= leastShare * ended) this.#test(round);
     else if (ended >= Math.max(Math.min(fewestSamples, 2 * this.limit), this.limit) * (1 + rejected))
       this.#rest(this.#steps.gap(this.limit, this.sharesService));

@@ -19,7 +19,7 @@ export class Scheme implements Omit<LimitSearch, "learned"> {
   }
   ended(_inFlight: number): void {}
   responded(_times: AttemptTimes): void {}
-  rateLimited(_times: AttemptTimes, _inFlight: number, _askedMs: number): void {}
+  rateLimited(_times: AttemptTimes, _askedMs: number): void {}
   began(_inFlight: number): void {}
 
   protected set(limit: number): void {
