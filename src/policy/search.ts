@@ -91,18 +91,14 @@ export class LimitSearch {
    * @param most The limit never exceeds it
    * @param earlier What an earlier run with the same service learned
    */
-  constructor(most: number, earlier?: LimitSearch["learned"]) {
+  constructor(most: number, earlier: LimitSearch["learned"] = { limit: 0, isStart: true }) {
+    const found = Math.min(most, earlier.limit);
     this.#most = most;
     this.limit = Math.min(fewAtOnce, most);
-    if (earlier) this.#startFrom(earlier);
-  }
-
-  // Starts at half of what the earlier run found, as the service may accept less by now.
-  #startFrom({ limit, isStart }: LimitSearch["learned"]): void {
-    const found = Math.min(this.#most, limit);
     if (found <= fewAtOnce) return;
     this.#found = found;
-    this.#steps.isStart = isStart;
+    this.#steps.isStart = earlier.isStart;
+    // Half of what the earlier run found, as the service may accept less by now.
     this.limit = Math.max(fewAtOnce, Math.ceil(found / 2));
     this.#round = new Round(this.limit);
   }
