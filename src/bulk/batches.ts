@@ -1,9 +1,8 @@
 // Requests whose documents are sent in batches: each has one result.
 import type { Failure } from "../errors/failure.js";
-import { invalid, isStatusError, refusal, type StatusError } from "../errors/statusError.js";
+import { isStatusError, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { AttemptEvent } from "../options/types.js";
-import type { SendLimits } from "../policy/rate.js";
 import {
   type DoneBatch,
   errorOfBatches,
@@ -30,7 +29,6 @@ import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings 
 const mostRejected = 16;
 // The word for what is batched, in error messages.
 const list = "documents";
-const ranWell = { executed: "yes", executedBecause: "success-began" } as const;
 
 /** A request that was taken from the source and has no result yet. */
 export interface PendingRequest<Id> {
@@ -77,13 +75,19 @@ export class BatchedRequest<Id> {
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
   constructor(whole: PendingRequest<Id>, settings: RunSettings<Id>) {
     const { documents } = whole.body;
-    const { batchSize = Number.POSITIVE_INFINITY, split } = settings;
+    const { batchSize = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
     this.#isSplit = split !== undefined;
-    this.#textsOf = textsOfItems(documents, String, split);
+    this.#textsOf = textsOfItems(documents, String, split, list);
     const open = new OpenBatch(batchSize, undefined, whole.body);
     this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
-    checkFits(this.#batches.length, settings);
+    const { length } = this.#batches;
+    // A request that no run can finish is not begun: its batches would be paid for at each start.
+    if (length > maxRequests)
+      throw refusal(
+        "OUT_OF_RANGE",
+        `The request needs ${length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
+      );
     this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
   }
 
@@ -108,7 +112,10 @@ export class BatchedRequest<Id> {
     const batch = this.#batches[number] as Batch;
     const { texts, places } = rest.some ?? documentsOf(batch, this.#textsOf, this.#isSplit);
     const some = { texts, places: { ...places, list } };
-    const pending = { ...this.request, body: batchBody(this.request.body, some.texts), whole: this };
+    // The service sends no documents back: the caller has them.
+    const own = { documents: texts, top_n: undefined, return_documents: false };
+    const body = Object.assign(new WithoutPrototype(), this.request.body, own);
+    const pending = { ...this.request, body, whole: this };
     this.#inFlight.set(pending, { number, some });
     return pending;
   }
@@ -128,7 +135,7 @@ export class BatchedRequest<Id> {
     const batch = this.#batches[number] as Batch;
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
-    this.#made.add([], ranWell);
+    this.#made.add([]);
     this.#done.push({ number, batch, places, ranking, attempts: [], headers: {} });
   }
 
@@ -221,7 +228,7 @@ export function batchesOf<Id>(
     return new BatchedRequest(whole, settings);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return { ...whole, wrong: inDocuments(error) };
+    return { ...whole, wrong: error };
   }
 }
 
@@ -234,35 +241,10 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   );
 }
 
-// A request that no run can finish is not begun: its batches would be paid for at each start.
-function checkFits(batches: number, { maxRequests = Number.POSITIVE_INFINITY }: SendLimits): void {
-  if (batches > maxRequests)
-    throw refusal(
-      "OUT_OF_RANGE",
-      `The request needs ${batches} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
-    );
-}
-
-// The body of a batch. The service sends no documents back: the caller has them.
-function batchBody(whole: RerankRequest, documents: readonly string[]): RerankRequest {
-  const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
-  for (const name of Object.keys(whole))
-    if (name !== "top_n") body[name] = whole[name as keyof RerankRequest];
-  body.documents = documents;
-  body.return_documents = false;
-  return body;
-}
-
 // Whether the service rejected a request because of what is in it. It is assumed not to have run.
 function isRejection({ code, codeSource, executed }: StatusError): boolean {
   const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
   return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");
-}
-
-// Planning names items, as for `rerank.items`: this rewords its error to name documents.
-function inDocuments(error: StatusError): StatusError {
-  const { text, cause } = error;
-  return /^split \w+ /.test(text) ? invalid(text.replace("items[", `${list}[`), { cause }) : error;
 }
 
 /** Some documents of a batch, at new positions. */

@@ -10,7 +10,6 @@ import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.j
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { joinable } from "../ranking/check.js";
-import { jsonBytes } from "../ranking/plan.js";
 import type { Deadline } from "../transport/time.js";
 import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
@@ -163,15 +162,13 @@ export class Calls<Id> {
   }
 
   #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
-    const { onAttempt } = this.#settings;
     const again = isTooMany ? { waitMs: 0 } : {};
     const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
-    const concurrency = this.#limiter.limit;
-    if (onAttempt)
-      notify(
-        onAttempt,
-        withHeaders({ ...event, ...again, ...asked, id, concurrency }, () => event.headers),
-      );
+    const told = { ...event, ...again, ...asked, id, concurrency: this.#limiter.limit };
+    notify(
+      this.#settings.onAttempt,
+      withHeaders(told, () => event.headers),
+    );
   }
 }
 
@@ -184,11 +181,6 @@ function noResponse(timeoutMs: number): StatusError {
     operation: "rerankDocuments",
     notRetried: "deadline-too-close",
   });
-}
-
-/** The size of a request in bytes; 0 for a request that cannot be written as JSON: its call fails with an error. */
-export function sizeOf<Id>({ body }: PendingRequest<Id>): number {
-  return valueOr(() => jsonBytes(body), 0);
 }
 
 export function tokensOf(response: RerankResponse): unknown {

@@ -3,15 +3,16 @@ import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { amount, detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
 import type { CallPromise } from "../options/types.js";
-import type { Limiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
 import { machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
 import { rankingError } from "../ranking/check.js";
+import { ranWell } from "../ranking/merge.js";
+import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
-import { memberOf, removeFrom } from "../values.js";
+import { memberOf, removeFrom, valueOr } from "../values.js";
 import type { BatchedRequest, PendingRequest } from "./batches.js";
-import { Calls, limiterOf, RunLane, type RunParts, sizeOf, tokensOf } from "./calls.js";
+import { Calls, limiterOf, RunLane, type RunParts, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type Source } from "./intake.js";
 import type {
@@ -31,7 +32,6 @@ export class Run<Id> implements RunParts {
   readonly pace: Pace;
   retries = 0;
   readonly #settings: RunSettings<Id>;
-  readonly #limiter: Limiter;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #calls: Calls<Id>;
@@ -54,7 +54,6 @@ export class Run<Id> implements RunParts {
     const pace = new Pace(rate ?? {}, settings);
     this.pace = pace;
     this.#settings = settings;
-    this.#limiter = limiter;
     this.#calls = new Calls(client, settings, limiter);
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, this);
@@ -151,7 +150,7 @@ export class Run<Id> implements RunParts {
   }
 
   get #hasRoom(): boolean {
-    const { limit } = this.#limiter;
+    const { limit } = this.schedule.limiter;
     const finished = this.#delivery.size;
     if (!this.#settings.ordered && finished >= limit) return false;
     return this.#intake.pending.length + finished < pendingForEach * limit;
@@ -159,7 +158,8 @@ export class Run<Id> implements RunParts {
 
   #send(pending: PendingRequest<Id>, now: number): void {
     const { pace } = this;
-    const lane = new RunLane(this, pace.countsTokens ? sizeOf(pending) : 0);
+    // A request that cannot be written as JSON has no bytes: its call fails with an error.
+    const lane = new RunLane(this, pace.countsTokens ? valueOr(() => jsonBytes(pending.body), 0) : 0);
     pending.call = lane;
     lane.begin(now);
     const call = this.#calls.begin(pending, lane);
@@ -204,7 +204,7 @@ export class Run<Id> implements RunParts {
     if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
     this.schedule.close();
     // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
-    if (isPause) this.#limiter.pausedUntil = 0;
+    if (isPause) this.schedule.limiter.pausedUntil = 0;
     else this.#calls.forget();
     return true;
   }
@@ -307,8 +307,6 @@ export class Run<Id> implements RunParts {
 
 type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
 
-/** Whether the operation ran, for a request with a successful response. */
-const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 /** Whether the operation ran, for a request in flight: unknown. */
 const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
 

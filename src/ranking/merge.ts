@@ -172,13 +172,16 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
   return ranges;
 }
 
+/** Whether the operation ran, for a request with a successful response. */
+export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
+
 /** The attempts of a call's batches, in the order in which the batches ended. */
 export class RequestsMade {
   readonly attempts: Attempt[] = [];
   /** Whether any of the attempts ran the operation. */
   ran: Ran = nothingSent;
 
-  add(attempts: readonly Attempt[], ran: Ran): void {
+  add(attempts: readonly Attempt[], ran: Ran = ranWell): void {
     this.attempts.push(...attempts);
     this.ran = worse(this.ran, ran);
   }

@@ -76,32 +76,36 @@ export function planItems<T>(
   };
 }
 
-/** Returns a function for the texts of an item, from the caller's `text` and `split`, whose results it checks. */
+/**
+ * Returns a function for the texts of an item, from the caller's `text` and `split`, whose results it checks.
+ * @param list The caller's name of the list of items, for messages.
+ */
 export function textsOfItems<T>(
   items: readonly T[],
   text: (item: T, index: number) => string,
   split: ((text: string, item: T) => readonly string[]) | undefined,
+  list = "items",
 ): (index: number) => readonly string[] {
   if (typeof text !== "function") throw invalid("text must be a function.");
   checkCallback(split, "split");
   return (index) => {
     const item = items[index] as T;
-    const whole = called("text", index, () => text(item, index));
+    const whole = called("text", list, index, () => text(item, index));
     if (typeof whole !== "string")
-      throw invalid(`text must give a string for items[${index}], not ${typeOf(whole)}.`);
+      throw invalid(`text must give a string for ${list}[${index}], not ${typeOf(whole)}.`);
     if (split === undefined) return [whole];
-    const parts = called("split", index, () => split(whole, item));
+    const parts = called("split", list, index, () => split(whole, item));
     if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
-      throw invalid(`split must give a list of at least 1 string for items[${index}].`);
+      throw invalid(`split must give a list of at least 1 string for ${list}[${index}].`);
     return parts;
   };
 }
 
-function called<R>(name: string, index: number, call: () => R): R {
+function called<R>(name: string, list: string, index: number, call: () => R): R {
   try {
     return call();
   } catch (cause) {
-    throw invalid(`${name} failed for items[${index}].`, { cause });
+    throw invalid(`${name} failed for ${list}[${index}].`, { cause });
   }
 }
 

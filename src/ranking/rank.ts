@@ -124,7 +124,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
       const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
-      made.add(ranked.attempts, { executed: "yes", executedBecause: "success-began" });
+      made.add(ranked.attempts);
       done.push(ranked);
       notifyBatch(plan, ranked, done.length);
     } catch (error) {
