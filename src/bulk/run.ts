@@ -49,9 +49,9 @@ export class Run<Id> implements RunParts {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { rate, ordered = false, maxPauseMs } = settings;
+    const { ordered = false, maxPauseMs } = settings;
     const limiter = limiterOf(client, settings);
-    const pace = new Pace(rate ?? {}, settings);
+    const pace = new Pace(settings);
     this.pace = pace;
     this.#settings = settings;
     this.#calls = new Calls(client, settings, limiter);
@@ -83,7 +83,6 @@ export class Run<Id> implements RunParts {
     if (this.#isSpent) this.schedule.close();
   }
 
-  /** What the run has done so far. */
   get counts(): RerankAllCounts {
     const { requests, tokens } = this.pace;
     return { done: this.#settled, requests, retries: this.retries, tokens };

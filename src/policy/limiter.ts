@@ -92,11 +92,7 @@ export class Limiter {
     this.inFlight -= 1;
   }
 
-  /**
-   * Records that an attempt failed.
-   * @param decision Whether there is a retry, and when
-   * @param random A number from 0 up to 1
-   */
+  /** Records that an attempt failed. @param random A number from 0 up to 1 */
   failed(failure: Failure, decision: Decision, times: AttemptTimes, random: number): void {
     const { code, codeSource, httpStatus } = failure;
     const { ended } = times;

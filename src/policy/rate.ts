@@ -1,11 +1,8 @@
-/** The rate that the caller declares: the most that may be sent, spread evenly over each minute. */
-export interface Rate {
-  readonly requestsPerMinute?: number | undefined;
-  readonly tokensPerMinute?: number | undefined;
-}
-
-/** The most that a run may send in all. */
+/** The most that a run may send: the rate, which is spread evenly over each minute, and the most in all. */
 export interface SendLimits {
+  readonly rate?:
+    | { readonly requestsPerMinute?: number | undefined; readonly tokensPerMinute?: number | undefined }
+    | undefined;
   readonly maxRequests?: number | undefined;
   readonly maxTokens?: number | undefined;
 }
@@ -47,7 +44,8 @@ export class Pace {
   #tokens: number = remembered;
   #bytes: number = remembered * firstBytesPerToken;
 
-  constructor({ requestsPerMinute, tokensPerMinute }: Rate, limits: SendLimits = {}) {
+  constructor(limits: SendLimits) {
+    const { requestsPerMinute, tokensPerMinute } = limits.rate ?? {};
     this.#limits = limits;
     this.#requestMs = requestsPerMinute === undefined ? 0 : minuteMs / requestsPerMinute;
     this.#tokenMs = tokensPerMinute === undefined ? 0 : minuteMs / tokensPerMinute;
@@ -65,7 +63,7 @@ export class Pace {
   }
 
   /** The limit that is reached, with what is in flight. It may open again when an attempt in flight ends. */
-  get limit(): keyof SendLimits | undefined {
+  get limit(): "maxRequests" | "maxTokens" | undefined {
     const { maxRequests, maxTokens } = this.#limits;
     if (maxRequests !== undefined && this.requests >= maxRequests) return "maxRequests";
     if (maxTokens !== undefined && this.#spent + this.#inFlight >= maxTokens) return "maxTokens";

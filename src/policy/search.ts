@@ -87,10 +87,7 @@ export class LimitSearch {
   // A slot is room for one attempt within the limit. The times at which paused slots become free, in order.
   readonly #pausedSlots: number[] = [];
 
-  /**
-   * @param most The limit never exceeds it
-   * @param earlier What an earlier run with the same service learned
-   */
+  /** @param earlier What an earlier run with the same service learned */
   constructor(most: number, earlier: LimitSearch["learned"] = { limit: 0, isStart: true }) {
     const found = Math.min(most, earlier.limit);
     this.#most = most;

@@ -67,7 +67,7 @@ export function numbersFrom(seed: number): () => number {
 export interface Simulation {
   readonly rows: number;
   readonly concurrency: number | { readonly max: number };
-  readonly rate?: ConstructorParameters<typeof Pace>[0];
+  readonly rate?: ConstructorParameters<typeof Pace>[0]["rate"];
   readonly service: Service;
   readonly random: () => number;
   readonly bytesOf?: (row: number) => number;
@@ -114,7 +114,7 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   const limiter = new Limiter(
     typeof concurrency === "number" ? concurrency : searching(concurrency.max, workers),
   );
-  const pace = rate && new Pace(rate);
+  const pace = rate && new Pace({ rate });
   let next = 0;
   let held = 0;
   const schedule: Schedule = new Schedule(
