@@ -51,6 +51,7 @@ export interface PendingRequest<Id> {
 /** Those documents of a batch that are sent together. */
 interface Part<Some = BatchDocuments> {
   readonly number: number;
+  readonly batch: Batch;
   readonly some: Some;
 }
 
@@ -61,7 +62,6 @@ interface Part<Some = BatchDocuments> {
 export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
-  readonly #batches: readonly Batch[];
   readonly #textsOf: (document: number) => readonly string[];
   // What is still to be sent, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
   #rest: Part<BatchDocuments | undefined>[];
@@ -80,15 +80,15 @@ export class BatchedRequest<Id> {
     this.#isSplit = split !== undefined;
     this.#textsOf = textsOfItems(documents, String, split, list);
     const open = new OpenBatch(batchSize, undefined, whole.body);
-    this.#batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
-    const { length } = this.#batches;
+    const batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
+    const { length } = batches;
     // A request that no run can finish is not begun: its batches would be paid for at each start.
     if (length > maxRequests)
       throw refusal(
         "OUT_OF_RANGE",
         `The request needs ${length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
-    this.#rest = this.#batches.map((_, number) => ({ number, some: undefined })).reverse();
+    this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined })).reverse();
   }
 
   /** Why the request has failed; undefined while it may succeed. */
@@ -108,15 +108,13 @@ export class BatchedRequest<Id> {
     if (this.#failure !== undefined || (isSearching && this.#inFlight.size > 0)) return undefined;
     const rest = this.#rest.pop();
     if (rest === undefined) return undefined;
-    const { number } = rest;
-    const batch = this.#batches[number] as Batch;
-    const { texts, places } = rest.some ?? documentsOf(batch, this.#textsOf, this.#isSplit);
+    const { texts, places } = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
     const some = { texts, places: { ...places, list } };
     // The service sends no documents back: the caller has them.
     const own = { documents: texts, top_n: undefined, return_documents: false };
     const body = Object.assign(new WithoutPrototype(), this.request.body, own);
     const pending = { ...this.request, body, whole: this };
-    this.#inFlight.set(pending, { number, some });
+    this.#inFlight.set(pending, { ...rest, some });
     return pending;
   }
 
@@ -131,8 +129,7 @@ export class BatchedRequest<Id> {
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
-  #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
-    const batch = this.#batches[number] as Batch;
+  #ranked({ number, batch, some: { texts, places } }: Part, response: RerankResponse): void {
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
     this.#made.add([]);
@@ -159,8 +156,8 @@ export class BatchedRequest<Id> {
     for (const document of named) this.#reject(places, document, error);
     // Other parts of a rejected document are not sent either. The largest rest is next: most likely it has a valid document.
     this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
-    const sizeOf = ({ number, some }: Part<BatchDocuments | undefined>): number =>
-      some?.texts.length ?? (this.#batches[number] as Batch).count;
+    const sizeOf = ({ batch, some }: Part<BatchDocuments | undefined>): number =>
+      some?.texts.length ?? batch.count;
     if (this.#done.length === 0) this.#rest.sort((one, other) => sizeOf(one) - sizeOf(other));
     if (this.#rejected.size === this.request.body.documents.length) this.#fail(sent, error);
   }
@@ -173,10 +170,10 @@ export class BatchedRequest<Id> {
   }
 
   #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
-    const { number, some } = rest;
-    const { offset, parts } = this.#batches[number] as Batch;
+    const { offset, parts } = rest.batch;
+    const { some } = rest;
     if (some === undefined) return parts !== undefined && this.#rejected.has(offset) ? undefined : rest;
-    const left = only({ number, some }, (document) => !this.#rejected.has(some.places.itemOf(document)));
+    const left = only({ ...rest, some }, (document) => !this.#rejected.has(some.places.itemOf(document)));
     return left.some.texts.length > 0 ? left : undefined;
   }
 
@@ -248,19 +245,19 @@ function isRejection({ code, codeSource, executed }: StatusError): boolean {
 }
 
 /** Some documents of a batch, at new positions. */
-function only({ number, some: { texts, places } }: Part, isKept: (document: number) => boolean): Part {
+function only(part: Part, isKept: (document: number) => boolean): Part {
+  const { texts, places } = part.some;
   const kept = texts.flatMap((_, document) => (isKept(document) ? [document] : []));
-  const { itemOf, partOf } = places;
   const at = (document: number): number => kept[document] as number;
   return {
-    number,
+    ...part,
     some: {
       texts: kept.map((document) => texts[document] as string),
       places: {
-        list,
+        ...places,
         documents: kept.length,
-        itemOf: (document) => itemOf(at(document)),
-        partOf: (document) => partOf(at(document)),
+        itemOf: (document) => places.itemOf(at(document)),
+        partOf: (document) => places.partOf(at(document)),
       },
     },
   };

@@ -101,11 +101,8 @@ export class Limiter {
     if (ended >= this.pausedUntil) this.#random = random;
     if (askedMs > 0) this.#pause(ended + askedMs, this.#random * jitterOf(askedMs));
     const isRateLimited = code === "RESOURCE_EXHAUSTED" && codeSource !== "client";
-    if (!isRateLimited && !transient && httpStatus !== undefined) {
-      this.responded(times);
-      return;
-    }
-    this.ended();
+    if (isRateLimited || transient || httpStatus === undefined) this.ended();
+    else this.responded(times);
     if (isRateLimited) {
       this.#failuresInRow = 0;
       this.search?.rateLimited(times, askedMs);
