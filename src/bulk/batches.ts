@@ -18,7 +18,6 @@ import {
   documentsOf,
   OpenBatch,
   type Places,
-  planBatches,
   textsOfItems,
 } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
@@ -79,14 +78,13 @@ export class BatchedRequest<Id> {
     this.request = whole;
     this.#isSplit = split !== undefined;
     this.#textsOf = textsOfItems(documents, String, split, list);
-    const open = new OpenBatch(batchSize, undefined, whole.body);
-    const batches = planBatches([{ offset: 0, count: documents.length }], this.#textsOf, open, () => {});
-    const { length } = batches;
+    const all = [{ offset: 0, count: documents.length }];
+    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, this.#textsOf);
     // A request that no run can finish is not begun: its batches would be paid for at each start.
-    if (length > maxRequests)
+    if (batches.length > maxRequests)
       throw refusal(
         "OUT_OF_RANGE",
-        `The request needs ${length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
+        `The request needs ${batches.length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
     this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined })).reverse();
   }

@@ -41,7 +41,6 @@ export function planItems<T>(
   body: Omit<RerankRequest, "documents">,
 ): PlannedItems<T> {
   const { split, continueFrom, batchSize = Number.POSITIVE_INFINITY, maxBatchBytes } = options;
-  const open = new OpenBatch(batchSize, maxBatchBytes, body);
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
   const hash = new TextHash();
@@ -51,11 +50,13 @@ export function planItems<T>(
   // Items that are already ranked are hashed, too: they must be the same as in the earlier call.
   if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
   const ranges = before?.missing ?? [{ offset: 0, count: items.length }];
-  const planned = planBatches(ranges, textsOf, open, (texts, index) => {
+  const { batches, characters } = new OpenBatch(batchSize, maxBatchBytes, body).addAll(ranges, (index) => {
+    const texts = textsOf(index);
     if (before === undefined && isHashed) hash.add(texts);
-    if (kept.length < batchSize && before === undefined) kept[index] = texts;
+    if (before === undefined && kept.length < batchSize) kept[index] = texts;
+    return texts;
   });
-  const [first] = planned;
+  const [first] = batches;
   kept.length = first?.parts === undefined ? (first?.count ?? 0) : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
@@ -63,11 +64,11 @@ export function planItems<T>(
   };
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
-    batches: planned,
-    most: Math.max(fewAtOnce, Math.floor((mostCharacters * planned.length) / open.characters)),
+    batches,
+    most: Math.max(fewAtOnce, Math.floor((mostCharacters * batches.length) / characters)),
     documentsOf: (batch) =>
       documentsOf(
-        planned[batch] as Batch,
+        batches[batch] as Batch,
         (index) => (batch === 0 ? kept[index] : undefined) ?? textsOf(index),
         split !== undefined,
       ),
@@ -92,7 +93,9 @@ export function textsOfItems<T>(
     const item = items[index] as T;
     const whole = called("text", list, index, () => text(item, index));
     if (typeof whole !== "string")
-      throw invalid(`text must give a string for ${list}[${index}], not ${typeOf(whole)}.`);
+      throw invalid(
+        `text must give a string for ${list}[${index}], not ${whole === null ? "null" : typeof whole}.`,
+      );
     if (split === undefined) return [whole];
     const parts = called("split", list, index, () => split(whole, item));
     if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
@@ -109,10 +112,6 @@ function called<R>(name: string, list: string, index: number, call: () => R): R 
   }
 }
 
-function typeOf(value: unknown): string {
-  return value === null ? "null" : typeof value;
-}
-
 /** The items of one request: some in a row, or some of the parts of one item. */
 export interface Batch extends ItemRange {
   /** The item's first part in this request; undefined if the request has whole items. */
@@ -123,27 +122,6 @@ export interface Batch extends ItemRange {
 
 export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
-}
-
-/**
- * Puts items into batches, as many into each as the limits allow. `textsOf` is called once for each item.
- * @param note Called with the texts of each item. @throws StatusError for an item that fits no request
- */
-export function planBatches(
-  ranges: readonly ItemRange[],
-  textsOf: (index: number) => readonly string[],
-  open: OpenBatch,
-  note: (texts: readonly string[], index: number) => void,
-): readonly Batch[] {
-  for (const { offset, count } of ranges) {
-    for (let index = offset; index < offset + count; index++) {
-      const texts = textsOf(index);
-      note(texts, index);
-      open.add(index, texts);
-    }
-    open.close();
-  }
-  return open.batches;
 }
 
 /** The batch that items are added to; once it is full, it joins the finished `batches`. */
@@ -166,26 +144,41 @@ export class OpenBatch {
     this.#baseBytes = maxBatchBytes === undefined ? 0 : jsonBytes({ ...body, documents: [] });
   }
 
-  add(index: number, texts: readonly string[]): void {
+  /**
+   * Adds all items of the ranges, as many to each batch as the limits allow. `textsOf` is called once for each item.
+   * @throws StatusError for an item that fits no request
+   */
+  addAll(ranges: readonly ItemRange[], textsOf: (index: number) => readonly string[]): this {
+    for (const { offset, count } of ranges) {
+      for (let index = offset; index < offset + count; index++) this.#add(index, textsOf(index));
+      this.#close();
+    }
+    return this;
+  }
+
+  #add(index: number, texts: readonly string[]): void {
     for (const text of texts) this.characters += text.length;
     const sizes = this.#sizesOf(texts, index);
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!this.#fits(texts.length, bytes)) this.close();
-    if (this.#fits(texts.length, bytes)) this.#put(index, texts.length, bytes);
-    else this.#addParts(index, sizes);
-  }
-
-  close(): void {
-    const whole = { firstPart: undefined, parts: undefined };
-    if (this.#count > 0) this.batches.push({ offset: this.#offset, count: this.#count, ...whole });
-    this.#count = this.#documents = this.#bytes = 0;
-  }
-
-  #put(index: number, documents: number, bytes: number): void {
+    if (!this.#fits(texts.length, bytes)) this.#close();
+    if (!this.#fits(texts.length, bytes)) {
+      this.#addParts(index, sizes);
+      return;
+    }
     if (this.#count === 0) this.#offset = index;
     this.#count += 1;
-    this.#documents += documents;
+    this.#documents += texts.length;
     this.#bytes += bytes;
+  }
+
+  #close(): void {
+    const whole = { firstPart: undefined, parts: undefined };
+    if (this.#count > 0) this.#end({ offset: this.#offset, count: this.#count, ...whole });
+  }
+
+  #end(batch: Batch): void {
+    this.batches.push(batch);
+    this.#count = this.#documents = this.#bytes = 0;
   }
 
   // An item whose parts need several requests shares these requests with no other item.
@@ -193,15 +186,13 @@ export class OpenBatch {
     let firstPart = 0;
     for (const [part, size] of sizes.entries()) {
       if (part > firstPart && !this.#fits(1, size)) {
-        this.batches.push({ offset, count: 1, firstPart, parts: part - firstPart });
+        this.#end({ offset, count: 1, firstPart, parts: part - firstPart });
         firstPart = part;
-        this.#documents = this.#bytes = 0;
       }
       this.#documents += 1;
       this.#bytes += size;
     }
-    this.batches.push({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
-    this.#documents = this.#bytes = 0;
+    this.#end({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
   }
 
   #fits(documents: number, bytes: number): boolean {
@@ -249,32 +240,23 @@ export function documentsOf(
   textsOf: (index: number) => readonly string[],
   isSplit: boolean,
 ): BatchDocuments {
-  const { offset, count, firstPart = 0, parts } = batch;
+  const { offset, count, firstPart = 0, parts = Number.POSITIVE_INFINITY } = batch;
   const texts: string[] = [];
-  const places: { item: number; part: number }[] = [];
+  // Empty if texts are not split: then each item is one document.
+  const split: { item: number; part: number }[] = [];
   for (let index = offset; index < offset + count; index++) {
-    const all = textsOf(index);
-    const mine = parts === undefined ? all : all.slice(firstPart, firstPart + parts);
+    const mine = textsOf(index).slice(firstPart, firstPart + parts);
     for (const [part, text] of mine.entries()) {
       texts.push(text);
-      if (isSplit) places.push({ item: index, part: firstPart + part });
+      if (isSplit) split.push({ item: index, part: firstPart + part });
     }
   }
-  return { texts, places: placesOf(isSplit ? places : undefined, offset, texts.length) };
-}
-
-function placesOf(
-  split: readonly { readonly item: number; readonly part: number }[] | undefined,
-  offset: number,
-  documents: number,
-): Places {
-  return split === undefined
-    ? { documents, itemOf: (document) => offset + document, partOf: () => undefined }
-    : {
-        documents,
-        itemOf: (document) => split[document]?.item ?? offset,
-        partOf: (document) => split[document]?.part,
-      };
+  const places = {
+    documents: texts.length,
+    itemOf: (document: number) => split[document]?.item ?? offset + document,
+    partOf: (document: number) => split[document]?.part,
+  };
+  return { texts, places };
 }
 
 /** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */
