@@ -127,11 +127,11 @@ export class BatchedRequest<Id> {
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
-  #ranked({ number, batch, some: { texts, places } }: Part, response: RerankResponse): void {
+  #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
     this.#made.add([]);
-    this.#done.push({ number, batch, places, ranking, attempts: [], headers: {} });
+    this.#done.push({ number, places, ranking, attempts: [], headers: {} });
   }
 
   #failed(sent: Part, error: StatusError): void {

@@ -83,7 +83,9 @@ export function joinable(
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
   const missing = asked < length ? -1 : left.findIndex((document) => document !== true);
   if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
-  return isOrdered ? response : { ...response, data: [...data].sort(byRelevance) };
+  return isOrdered
+    ? response
+    : { ...response, data: [...data].sort((a, b) => b.relevance_score - a.relevance_score) };
 }
 
 // Why an entry cannot be joined with a document; undefined when it can.
@@ -102,8 +104,4 @@ function wrongIn(entry: RerankResult, position: number, left: Left, named: Named
 
 function broken(what: string): Failure {
   return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`);
-}
-
-function byRelevance(a: RerankResult, b: RerankResult): number {
-  return b.relevance_score - a.relevance_score;
 }

@@ -46,7 +46,6 @@ function count(usage: unknown, name: keyof RerankUsage): number {
 
 export interface DoneBatch {
   readonly number: number;
-  readonly batch: Batch;
   readonly places: Places;
   readonly ranking: Ranking;
   readonly attempts: readonly Attempt[];
@@ -70,17 +69,24 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
       hint: "Name the model in options, or send all items in one request.",
     });
   }
+  const ranked = rankedBy(merged);
+  return { ...ranked, data: ranked.data.slice(0, topN), attempts };
+}
+
+/** The items that were ranked, best first, and what ranked them. */
+function rankedBy<T>(merged: Merged<T>): Omit<RerankItemsResponse<T>, "attempts"> {
+  const { batches, before } = merged;
+  const ids = batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
   return {
-    data: rankedItems(merged).slice(0, topN),
-    model: models[0],
-    usage: usageOf(merged),
-    requestIds: requestIdsOf(merged),
-    attempts,
+    data: rankedItems(merged),
+    model: modelsOf(merged)[0],
+    usage: batches.reduce(sum, before?.usage ?? { prompt_tokens: 0, total_tokens: 0 }),
+    requestIds: [...(before?.requestIds ?? []), ...ids],
   };
 }
 
-/** The models that ranked the items; normally only one. */
-export function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefined)[] {
+// The models that ranked the items; normally only one.
+function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefined)[] {
   const models = new Set(batches.map(({ ranking }) => ranking.model));
   if (before !== undefined && before.data.length > 0) models.add(before.model);
   return [...models];
@@ -99,7 +105,7 @@ export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedIte
   );
   const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: items[entry.index] as T }));
   const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
-  return all.sort(byScore);
+  return all.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
 function bestParts<T>(parts: readonly RankedItem<T>[]): RankedItem<T>[] {
@@ -113,21 +119,6 @@ function bestParts<T>(parts: readonly RankedItem<T>[]): RankedItem<T>[] {
     if (isBetter) best.set(entry.index, entry);
   }
   return [...best.values()];
-}
-
-function byScore(a: RankedItem<unknown>, b: RankedItem<unknown>): number {
-  return b.score - a.score || a.index - b.index;
-}
-
-export function usageOf<T>({ batches, before }: Merged<T>): RerankUsage {
-  const none = { prompt_tokens: 0, total_tokens: 0 };
-  return batches.reduce(sum, before?.usage ?? none);
-}
-
-/** The request ids of the responses that had one. */
-export function requestIdsOf<T>({ batches, before }: Merged<T>): string[] {
-  const ids = batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
-  return [...(before?.requestIds ?? []), ...ids];
 }
 
 function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
@@ -148,16 +139,10 @@ export function partialOf<T>(
   const missing = joinRanges(planned.filter((_, number) => !done.has(number)));
   const isMissing = (index: number): boolean =>
     missing.some(({ offset, count }) => index >= offset && index < offset + count);
-  return {
-    // An item with parts in a missing batch is left out: its best part may be there.
-    data: rankedItems(merged).filter(({ index }) => !isMissing(index)),
-    model: modelsOf(merged)[0],
-    usage: usageOf(merged),
-    requestIds: requestIdsOf(merged),
-    missing,
-    failed,
-    fingerprint,
-  };
+  const ranked = rankedBy(merged);
+  // An item with parts in a missing batch is left out: its best part may be there.
+  const data = ranked.data.filter(({ index }) => !isMissing(index));
+  return { ...ranked, data, missing, failed, fingerprint };
 }
 
 // Joins the ranges of batches that touch or overlap; batches are in the order of their items.
@@ -181,6 +166,7 @@ export class RequestsMade {
   /** Whether any of the attempts ran the operation. */
   ran: Ran = nothingSent;
 
+  /** @param ran By default, that of a batch that was ranked. */
   add(attempts: readonly Attempt[], ran: Ran = ranWell): void {
     this.attempts.push(...attempts);
     this.ran = worse(this.ran, ran);

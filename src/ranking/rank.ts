@@ -60,7 +60,14 @@ export async function rankItems<T>(
   options: RerankItemsOptions<T>,
 ): Promise<RerankItemsResponse<T>> {
   const own = ownProperties(options, "options", optionNames);
-  return rankTraced(planOf(query, items, own, rerank.client), rerank);
+  const plan = planOf(query, items, own, rerank.client);
+  const { batches, body } = plan;
+  const run = () => rankBatches(plan, rerank);
+  // With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
+  const trace = batches.length > 1 ? callTracer() : undefined;
+  const sizes = { documents: items.length, batches: batches.length };
+  const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
+  return trace?.(target, run, ({ model, usage }) => ({ model, usage })) ?? run();
 }
 
 // A call that is checked and ready to be made.
@@ -96,24 +103,6 @@ function planOf<T>(
   const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
   const times = { eachMs, timeoutMs: wholeMs, endsAt: now() + wholeMs, untilDeadline };
   return { items, body, options: own, ...batched, ...times, concurrency, signal, calls: settings.calls };
-}
-
-// With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
-function rankTraced<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const run = () => rankBatches(plan, rerank);
-  if (plan.batches.length < 2) return run();
-  return (
-    callTracer()?.(
-      {
-        operation: "rerankDocuments",
-        documents: plan.items.length,
-        batches: plan.batches.length,
-        model: plan.body.model,
-      },
-      run,
-      ({ model, usage }) => ({ model, usage }),
-    ) ?? run()
-  );
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
@@ -191,15 +180,14 @@ async function rankBatch<T>(
     call,
     readObject((value) => readRanking(value, texts, places.itemOf)),
   );
-  const batch = batches[number] as Batch;
-  return { number, batch, places, ranking: data, attempts, headers: response.headers };
+  return { number, places, ranking: data, attempts, headers: response.headers };
 }
 
 function notifyBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
   const { onBatch } = options;
   if (onBatch === undefined) return;
-  const { number, batch, ranking } = ranked;
-  const { offset, count } = batch;
+  const { number, ranking } = ranked;
+  const { offset, count } = batches[number] as Batch;
   notify(onBatch, {
     batch: number,
     offset,
