@@ -25,7 +25,7 @@ import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
 import { createDeployments, type Deployments } from "./wrappers/deployments.js";
-import { createEncodedCall, createOperationCall, createRequest } from "./wrappers/operationMethods.js";
+import { createCalls } from "./wrappers/operationMethods.js";
 import {
   createReinforcementFineTuningJobs,
   type ReinforcementFineTuningJobs,
@@ -111,22 +111,19 @@ function build(
     for (const call of [...given.calls]) call.end("closed");
     transport.close();
   };
+  const { request, ...inner } = createCalls(settings);
   const client = {
     rerank: createRerank(settings, limiters),
     reinforcementFineTuningJobs: createReinforcementFineTuningJobs(settings),
     deployments: createDeployments(settings),
     datasets: createDatasets(settings),
-    request: createRequest(settings),
+    request,
     withOptions: (changes: SharedOptions) =>
       build(merge(options, changes), shared, shared.transport.derive?.() ?? transport),
     close,
     // Older browsers have no Symbol.asyncDispose, and no syntax that would call it.
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
-    [inside]: {
-      limiters,
-      callEncoded: createEncodedCall(settings),
-      callOperation: createOperationCall(settings),
-    } satisfies ClientInside,
+    [inside]: { limiters, ...inner } satisfies ClientInside,
     // console.log shows the address and the account, never the key.
     ...inspectedAs(() => shownAs(given)),
   };

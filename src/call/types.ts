@@ -2,7 +2,6 @@
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { FileSource } from "../files/fileSource.js";
-import type { OperationId } from "../generated/contract.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
@@ -15,7 +14,6 @@ export type ResponseReader<T> = (response: TransportResponse, redact: Redact) =>
 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
-  readonly operation: OperationId;
   /** The ids in the path by their parameter names, without the account id; undefined if the path has none. */
   readonly ids: Readonly<Record<string, unknown>> | undefined;
   /** The request body, to be written as JSON; undefined for a request without a body. */

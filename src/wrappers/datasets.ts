@@ -33,21 +33,17 @@ export interface Datasets extends DatasetsOperations {
 
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
-  function upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile> {
-    return startCall("uploadDatasetFile", client, async () => {
-      handleErrors(file);
-      // Copied, because the caller may change the options while the module is loaded.
-      const own = ownProperties(options, "options");
-      const { uploadFile } = await loaded(import("./uploadFile.js"));
-      const ids = { dataset_id: datasetId };
-      return uploadFile(client, { operation: "uploadDatasetFile", ids, body: file }, own);
-    });
-  }
-  return { upload };
-}
-
-// Listens to errors: a Readable that fails before it is read would end the process. The upload reports the failure.
-function handleErrors(file: unknown): void {
-  const on = memberOf(file, "on");
-  if (typeof on === "function") on.call(file, "error", () => {});
+  return {
+    upload: (datasetId, file, options) =>
+      startCall("uploadDatasetFile", client, async () => {
+        const on = memberOf(file, "on");
+        // A Readable that fails before it is read would end the process. The upload reports the failure.
+        if (typeof on === "function") on.call(file, "error", () => {});
+        // Copied, because the caller may change the options while the module is loaded.
+        const own = ownProperties(options, "options");
+        const { uploadFile } = await loaded(import("./uploadFile.js"));
+        const ids = { dataset_id: datasetId };
+        return uploadFile(client, { operation: "uploadDatasetFile", ids, body: file }, own);
+      }),
+  };
 }

@@ -26,18 +26,18 @@ const readNothing = readObject(() => undefined);
 
 /** @internal Makes {@link Deployments} with a client's settings. */
 export function createDeployments(client: ClientConfig): Pick<Deployments, "scale"> {
-  function scale(deploymentId: string, replicaCount: number, options?: CallOptions): CallPromise<void> {
-    return startCall("scaleDeployment", client, () =>
-      invoke(client, "scaleDeployment", ownOptions(options), () => {
-        // Callers used to other clients may pass one object: the message then shows this method's arguments.
-        const what =
-          typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
-        const ids = { deployment_id: checkId(deploymentId, what) };
-        const body = { replicaCount };
-        validate(body, requests.scaleDeployment.body, "body");
-        return { operation: "scaleDeployment", ids, body, read: readNothing };
-      }),
-    );
-  }
-  return { scale };
+  return {
+    scale: (deploymentId, replicaCount, options) =>
+      startCall("scaleDeployment", client, () =>
+        invoke(client, "scaleDeployment", ownOptions(options), () => {
+          // Callers used to other clients may pass one object: the message then shows this method's arguments.
+          const what =
+            typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
+          const ids = { deployment_id: checkId(deploymentId, what) };
+          const body = { replicaCount };
+          validate(body, requests.scaleDeployment.body, "body");
+          return { ids, body, read: readNothing };
+        }),
+      ),
+  };
 }

@@ -14,7 +14,7 @@ import type { CallOptions, CallPromise, CallResponse } from "../options/types.js
 import { camelCase, ownProperties, type RequestRules } from "../options/validate.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
-import { type Redact, redactCause, redactorOf } from "../redact/redact.js";
+import { redactCause, redactorOf } from "../redact/redact.js";
 import { memberOf } from "../values.js";
 
 /** The options of one call, copied and checked. @throws StatusError */
@@ -35,13 +35,14 @@ export function invoke<T>(
   specOf: (settings: CallSettings) => CallSpec<T>,
 ): Promise<Outcome<T>> {
   const settings = callSettings(client, own, operation);
-  return makeCall(prepare(settings, specOf(settings)), settings);
+  return makeCall(prepare(settings, operation, specOf(settings)), settings);
 }
 
 /** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
 export function prepare<T>(
   settings: CallSettings,
-  { operation, ids: given, body, read }: CallSpec<T>,
+  operation: OperationId,
+  { ids: given, body, read }: CallSpec<T>,
 ): PreparedRequest<T> {
   const { method, path, maxResponseBytes } = operations[operation];
   const ids: Record<string, string> = {};
@@ -173,13 +174,10 @@ function namedError(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
 ): StatusError {
-  if (!isStatusError(error)) return unreadable(error, operation, redactorOf(client.secrets));
   // The checks of arguments do not know their operation, so it is added to the error here.
-  return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
-}
-
-// The error for an argument that threw when it was read, such as in a getter: all other code throws StatusErrors.
-function unreadable(error: unknown, operation: OperationName, redact: Redact): StatusError {
+  if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
+  // An argument threw when it was read, such as in a getter: all other code throws StatusErrors.
+  const redact = redactorOf(client.secrets);
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);
   return invalid(`An argument could not be read: ${text}`, {

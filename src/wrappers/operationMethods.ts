@@ -1,13 +1,6 @@
 import type { ClientConfig } from "../call/settings.js";
 import { loaded, startCall } from "./invoke.js";
-import type {
-  ClientInside,
-  EncodedCall,
-  OperationMethod,
-  RequestOptions,
-  ServiceCall,
-  ServiceRequest,
-} from "./types.js";
+import type { ClientInside, OperationMethod, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
 
 // Loads the module for `client.request` and for calls by operation with the first such call: few programs make one.
 const late = () => loaded(import("./request.js"));
@@ -25,28 +18,24 @@ export function addOperations<T extends object>(
         startCall(method.operation, settings, async () => (await late()).callMethod(settings, method, given));
       return [name, call] as const;
     });
-    Object.assign(groups, mergedInto(group, groups, Object.fromEntries(calls)));
+    if (group !== "") groups[group] ??= {};
+    Object.assign(group === "" ? client : (groups[group] as object), Object.fromEntries(calls));
   }
   return client;
 }
 
-function mergedInto(group: string, groups: Record<string, object>, calls: object): object {
-  return group === "" ? calls : { [group]: Object.assign(groups[group] ?? {}, calls) };
-}
-
-/** @internal Makes {@link ClientInside.callOperation} with a client's settings. */
-export function createOperationCall(settings: ClientConfig): ClientInside["callOperation"] {
-  return (input, options) =>
-    startCall(input.operation, settings, async () => (await late()).callOperation(settings, input, options));
-}
-
-/** @internal Makes {@link ServiceCall} with a client's settings. */
-export function createRequest(client: ClientConfig): ServiceCall {
-  return <T>(request: ServiceRequest, options?: RequestOptions) =>
-    startCall<T>("request", client, async () => (await late()).sendAny<T>(client, request, options));
-}
-
-/** @internal Makes {@link EncodedCall} with a client's settings. */
-export function createEncodedCall(client: ClientConfig): EncodedCall {
-  return (...given) => startCall("request", client, async () => (await late()).sendEncoded(client, ...given));
+/** @internal Makes the calls of any operation with a client's settings. */
+export function createCalls(
+  settings: ClientConfig,
+): Pick<ClientInside, "callEncoded" | "callOperation"> & { readonly request: ServiceCall } {
+  return {
+    callEncoded: (...given) =>
+      startCall("request", settings, async () => (await late()).sendEncoded(settings, ...given)),
+    callOperation: (input, options) =>
+      startCall(input.operation, settings, async () =>
+        (await late()).callOperation(settings, input, options),
+      ),
+    request: <T>(request: ServiceRequest, options?: RequestOptions) =>
+      startCall<T>("request", settings, async () => (await late()).sendAny<T>(settings, request, options)),
+  };
 }

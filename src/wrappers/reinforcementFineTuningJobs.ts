@@ -31,17 +31,16 @@ const readJob = readObject((job) => job as ReinforcementFineTuningJob);
 export function createReinforcementFineTuningJobs(
   client: ClientConfig,
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
-  function resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob> {
-    return startCall("resumeReinforcementFineTuningJob", client, () =>
-      invoke(client, "resumeReinforcementFineTuningJob", ownOptions(options), () => ({
-        operation: "resumeReinforcementFineTuningJob",
-        ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
-        body: {},
-        read: readJob,
-      })),
-    );
-  }
-  return { resume };
+  return {
+    resume: (jobId, options) =>
+      startCall("resumeReinforcementFineTuningJob", client, () =>
+        invoke(client, "resumeReinforcementFineTuningJob", ownOptions(options), () => ({
+          ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
+          body: {},
+          read: readJob,
+        })),
+      ),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
 import { makeCall } from "../call/call.js";
 import { readObject, readWhole, unusableResponse } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { CallSettings, Outcome, ResponseReader } from "../call/types.js";
+import type { Outcome, ResponseReader } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
@@ -66,7 +66,7 @@ export async function callOperation<T>(
   const row: OperationRow = operations[operation];
   const { query, headers } = checkParameters(rules, parameters);
   const read = readerFor(row) as ResponseReader<T>;
-  const prepared = prepare(settings, { operation, ids: input.ids, body: checkBody(rules, body), read });
+  const prepared = prepare(settings, operation, { ids: input.ids, body: checkBody(rules, body), read });
   const request = {
     ...prepared,
     url: exactUrl(prepared.url.href + encodeQuery(query)),
@@ -168,8 +168,7 @@ function make<T>(
 ): Promise<Outcome<T>> {
   const own = ownProperties(options, "options", requestOptionTable);
   const settings = callSettings(client, own, "request");
-  const { method, body, contentType } = request;
-  const { maxResponseBytes = defaultMaxResponseBytes } = own;
+  const { method, body, contentType, accept } = request;
   const prepared = {
     operation: "request" as const,
     method,
@@ -178,15 +177,11 @@ function make<T>(
     body,
     file: undefined,
     contentType,
-    maxResponseBytes,
+    maxResponseBytes: own.maxResponseBytes ?? defaultMaxResponseBytes,
     read,
     content: undefined,
   };
-  return makeCall(prepared, withDefaults(settings, request));
-}
-
-function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest): CallSettings {
-  return {
+  return makeCall(prepared, {
     ...settings,
     timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
     idempotent: settings.idempotent ?? isIdempotent(method),
@@ -196,7 +191,7 @@ function withDefaults(settings: CallSettings, { method, accept }: EncodedRequest
       ...settings.headers,
       ...(accept !== undefined && { accept }),
     },
-  };
+  });
 }
 
 function checkMethod(method: string, body: unknown): void {
@@ -264,7 +259,7 @@ function encodeText(text: string): string {
 }
 
 /** Turns the caller's body into the body to send. @throws StatusError if it is neither JSON nor bytes. */
-export async function contentOf(
+async function contentOf(
   body: unknown,
   contentType: string | undefined,
 ): Promise<Pick<EncodedRequest, "body" | "contentType">> {
@@ -275,7 +270,14 @@ export async function contentOf(
   // A body is recognised by its tag: naming the classes would load fetch on Node, and other realms have other classes.
   const tag = tagOf(body);
   if (/^(Uint8Array|Blob|File|FormData)$/.test(tag)) return readBytes(body, tag, contentType);
-  return jsonOf(body, contentType);
+  if (!isJson(body)) {
+    throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
+  }
+  const type = contentType ?? "application/json";
+  if (!/[/+]json\s*(;|$)/i.test(type)) {
+    throw invalid(`body would be sent as JSON: for ${type} pass a Uint8Array or a Blob.`);
+  }
+  return { body: writeJson(body, refuseOthers), contentType: type };
 }
 
 async function readBytes(
@@ -297,19 +299,6 @@ async function readBytes(
   // A FormData of another class would be sent as the text "[object FormData]".
   if (!/boundary=/.test(type)) throw invalid("body must be a FormData of the platform, not of a package.");
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
-}
-
-function jsonOf(
-  body: unknown,
-  contentType = "application/json",
-): Pick<EncodedRequest, "body" | "contentType"> {
-  if (!isJson(body)) {
-    throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
-  }
-  if (!/[/+]json\s*(;|$)/i.test(contentType)) {
-    throw invalid(`body would be sent as JSON: for ${contentType} pass a Uint8Array or a Blob.`);
-  }
-  return { body: writeJson(body, refuseOthers), contentType };
 }
 
 // Whether a body can be written as JSON. A stream, a Map or a URLSearchParams would be written as an empty object.

@@ -51,34 +51,29 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
       const whole = withModel(body, settings.client.rerankModel);
-      return { operation: "rerankDocuments", ids: undefined, body: whole, read };
+      return { ids: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
     return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));
   }
-  const items = createRerankItems({ client, limiters, send, loaded });
+  const items: RerankItems = (query, given, options) =>
+    start(
+      "rerankDocuments",
+      client,
+      async () => {
+        const own = ownProperties(options, "options");
+        // Copied, because the caller may change the list while the module is loaded and while calls run.
+        const list = Array.isArray(given) ? [...given] : given;
+        // Few programs use `rerank.items`: its module is loaded with the first call.
+        const { rankItems } = await loaded(import("../ranking/rank.js"));
+        return rankItems({ client, limiters, send, loaded }, query, list, own);
+      },
+      (response) => response,
+    );
   return Object.assign(rerank, { items });
 }
 
 function withModel(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
   const model = Object.hasOwn(body, "model") ? body.model : undefined;
   return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
-}
-
-// Few programs use `rerank.items`: its module is loaded with the first call.
-function createRerankItems(rerank: RerankCall): RerankItems {
-  return function items(query, given, options) {
-    return start(
-      "rerankDocuments",
-      rerank.client,
-      async () => {
-        const own = ownProperties(options, "options");
-        // Copied, because the caller may change the list while the module is loaded and while calls run.
-        const list = Array.isArray(given) ? [...given] : given;
-        const { rankItems } = await loaded(import("../ranking/rank.js"));
-        return rankItems(rerank, query, list, own);
-      },
-      (response) => response,
-    );
-  };
 }

@@ -55,7 +55,7 @@ export async function uploadFile(
       const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
-    const prepared = prepare(settings, { operation, ids, body: undefined, read });
+    const prepared = prepare(settings, operation, { ids, body: undefined, read });
     const request = { ...prepared, file: source, body: form, contentType: form.contentType };
     const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(operation, source.size ?? maxFileBytes);
     return await makeCall(request, { ...settings, timeoutMs });
