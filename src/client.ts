@@ -166,7 +166,7 @@ function givenSettings(
     apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkKey, apiKey, "apiKey"),
     accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
     rerankModel: checkModel(options.rerankModel, "rerankModel"),
-    userAgent: userAgentOf(options.userAgent),
+    userAgent: `tunerank/${version} ${runtime} ${options.userAgent ?? ""}`.trimEnd(),
     connectTimeoutMs,
     transport,
     budget,
@@ -190,8 +190,4 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
     if (value !== undefined) Object.assign(merged, { [name]: value });
   }
   return merged;
-}
-
-function userAgentOf(addition = ""): string {
-  return `tunerank/${version} ${runtime} ${addition}`.trimEnd();
 }

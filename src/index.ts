@@ -50,39 +50,9 @@ export type {
   TrackerConfig,
   TrainerShardingScheme,
 } from "./generated/types.js";
-export type {
-  AbortSignalLike,
-  ApiKey,
-  AttemptEvent,
-  AttemptTrace,
-  CallOptions,
-  CallPromise,
-  CallResponse,
-  CallTrace,
-  ClientOptions,
-  DispatcherLike,
-  FetchLike,
-  FetchResponse,
-  HeadersLike,
-  LogFunction,
-  LoggerLike,
-  LogLevel,
-  LogRecord,
-  TraceDetails,
-} from "./options/types.js";
+export type * from "./options/types.js";
 export { type CodeOfStatus, codeOfHttpStatus } from "./policy/decisions.js";
-export type {
-  ItemBatch,
-  ItemRange,
-  RankedBatch,
-  RankedItem,
-  RerankItems,
-  RerankItemsError,
-  RerankItemsOptions,
-  RerankItemsPromise,
-  RerankItemsResponse,
-  RerankPartial,
-} from "./ranking/types.js";
+export type * from "./ranking/types.js";
 export type * from "./wrappers/contractMethods.js";
 export type { Datasets } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";

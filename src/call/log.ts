@@ -1,7 +1,8 @@
 // Writes log lines. Loaded only if attempts are logged.
 
 import { requests } from "../generated/contract.js";
-import { type AttemptEvent, type ClientOptions, logLevels } from "../options/types.js";
+import { logLevels } from "../options/table.js";
+import type { AttemptEvent, ClientOptions } from "../options/types.js";
 import type { RequestRules } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { Log } from "./types.js";

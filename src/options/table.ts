@@ -9,7 +9,7 @@ import {
   checkInteger,
   checkText,
 } from "./arguments.js";
-import type { AbortSignalLike, CallOptions, ClientOptions } from "./types.js";
+import type { AbortSignalLike, CallOptions, ClientOptions, LogLevel } from "./types.js";
 import type { OptionTable } from "./validate.js";
 
 const ofBoth = {
@@ -46,6 +46,9 @@ export const clientOptionTable: OptionTable<ClientOptions> = {
   allowInsecureHttp: 1,
   dangerouslyAllowBrowser: 1,
 };
+
+/** The log levels in order: each logs the lines of the levels before it, too. */
+export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];
 
 /** Checks the signal that ends a call: an AbortSignal of any realm, or an object that behaves like one. */
 export function checkSignal(signal: unknown): AbortSignalLike | undefined {

@@ -310,6 +310,3 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   /** Allow use in a browser, where every visitor can read the key. @default false */
   dangerouslyAllowBrowser?: boolean | undefined;
 }
-
-/** @internal The levels in order: each logs the lines of the levels before it, too. */
-export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "debug"];

@@ -2,6 +2,7 @@
 import { callTracer } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
+import type { Outcome, ResponseReader } from "../call/types.js";
 import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
@@ -10,7 +11,7 @@ import { callOptionTable } from "../options/table.js";
 import type { AbortSignalLike, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
 import { backoff } from "../policy/decisions.js";
-import { type Limiter, sharedLimiter } from "../policy/limiter.js";
+import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { now } from "../transport/time.js";
@@ -27,7 +28,16 @@ import {
 } from "./merge.js";
 import { type Batch, concurrencyOf, fewAtOnce, type Places, type PlannedItems, planItems } from "./plan.js";
 import { type BatchFailure, type BatchRun, runBatches } from "./run.js";
-import type { RerankCall, RerankItemsOptions, RerankItemsResponse } from "./types.js";
+import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
+
+/** The rerank call that is made for each batch, by its client. */
+export interface RerankCall {
+  readonly client: ClientConfig;
+  readonly limiters: Limiters;
+  /** Waits for a module that is loaded on first use. @throws StatusError */
+  loaded<T>(part: Promise<T>): Promise<T>;
+  send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
+}
 
 const { body: rules } = requests.rerankDocuments;
 

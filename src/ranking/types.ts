@@ -1,10 +1,7 @@
-import type { ClientConfig } from "../call/settings.js";
-import type { Outcome, ResponseReader } from "../call/types.js";
 import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
 import type { CallOptions } from "../options/types.js";
-import type { Limiters } from "../policy/limiter.js";
 
 /** An item of the caller, with its score. */
 export interface RankedItem<T> {
@@ -164,13 +161,4 @@ export interface RerankItems {
    */
   // biome-ignore lint/style/useShorthandFunctionType: an editor shows what is said of a call signature
   <T>(query: string, items: readonly T[], options: RerankItemsOptions<T>): RerankItemsPromise<T>;
-}
-
-/** @internal The rerank call that {@link RerankItems} makes for each batch. */
-export interface RerankCall {
-  readonly client: ClientConfig;
-  readonly limiters: Limiters;
-  /** Waits for a module that is loaded on first use. @throws StatusError */
-  loaded<T>(part: Promise<T>): Promise<T>;
-  send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
 }

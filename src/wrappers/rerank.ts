@@ -6,7 +6,8 @@ import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
 import type { Limiters } from "../policy/limiter.js";
-import type { RerankCall, RerankItems } from "../ranking/types.js";
+import type { RerankCall } from "../ranking/rank.js";
+import type { RerankItems } from "../ranking/types.js";
 import { memberOf } from "../values.js";
 import { invoke, loaded, ownOptions, start, startCall } from "./invoke.js";
 
