@@ -56,8 +56,7 @@ export type * from "./ranking/types.js";
 export type * from "./wrappers/contractMethods.js";
 export type { Datasets } from "./wrappers/datasets.js";
 export type { Deployments } from "./wrappers/deployments.js";
-export type { ReinforcementFineTuningJobs } from "./wrappers/reinforcementFineTuningJobs.js";
-export { throwIfFailed } from "./wrappers/reinforcementFineTuningJobs.js";
+export { type ReinforcementFineTuningJobs, throwIfFailed } from "./wrappers/reinforcementFineTuningJobs.js";
 export type { Rerank } from "./wrappers/rerank.js";
 export type {
   QueryValue,

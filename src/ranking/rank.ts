@@ -42,6 +42,7 @@ export interface RerankCall {
 const { body: rules } = requests.rerankDocuments;
 
 const setByItems = /^(query|documents|top_n|return_documents)$/;
+// The fields of a request that are options: those that the contract adds, too, without a change here.
 const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.test(name));
 const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   ...callOptionTable,
@@ -53,7 +54,6 @@ const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   onBatch: checkCallback,
   continueFrom: 1,
   concurrency: 1,
-  // Fields that the contract adds to a rerank are options, too, without a change here.
   ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as OptionTable<
     Pick<RerankItemsOptions<unknown>, "model" | "task">
   >),
@@ -101,7 +101,9 @@ function planOf<T>(
 ): Plan<T> {
   validate(items, { type: "array" }, "items");
   const { topN } = own;
-  const body = { ...bodyFields(own), query, top_n: undefined, return_documents: false };
+  const given = Object.entries(own).filter(([name]) => fieldNames.includes(name));
+  const fields: Partial<RerankRequest> = Object.fromEntries(given);
+  const body = { ...fields, query, top_n: undefined, return_documents: false };
   validate({ ...body, documents: [""] }, rules, "body");
   if (topN !== undefined) validate(topN, rules.properties.top_n, "topN");
   const concurrency = concurrencyOf(own.concurrency);
@@ -208,9 +210,4 @@ function notifyBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch,
     done,
     batches: batches.length,
   });
-}
-
-/** The options that are fields of the request's body. */
-function bodyFields(own: object): Partial<RerankRequest> {
-  return Object.fromEntries(Object.entries(own).filter(([name]) => Object.hasOwn(rules.properties, name)));
 }

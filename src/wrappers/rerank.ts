@@ -51,7 +51,9 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
         throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
-      const whole = withModel(body, settings.client.rerankModel);
+      const { rerankModel } = settings.client;
+      const hasModel = Object.hasOwn(body, "model") && body.model !== undefined;
+      const whole = hasModel || rerankModel === undefined ? body : { ...body, model: rerankModel };
       return { ids: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
@@ -72,9 +74,4 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       (response) => response,
     );
   return Object.assign(rerank, { items });
-}
-
-function withModel(body: RerankRequest, rerankModel: string | undefined): RerankRequest {
-  const model = Object.hasOwn(body, "model") ? body.model : undefined;
-  return model === undefined && rerankModel !== undefined ? { ...body, model: rerankModel } : body;
 }
