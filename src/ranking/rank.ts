@@ -3,7 +3,6 @@ import { callTracer } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome, ResponseReader } from "../call/types.js";
-import type { StatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
@@ -15,11 +14,10 @@ import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { now } from "../transport/time.js";
-import { memberOf, notify } from "../values.js";
+import { define, notify } from "../values.js";
 import {
   type DoneBatch,
   errorOfBatches,
-  type Merged,
   mergeRankings,
   partialOf,
   RequestsMade,
@@ -27,7 +25,7 @@ import {
   readRanking,
 } from "./merge.js";
 import { type Batch, concurrencyOf, fewAtOnce, type Places, type PlannedItems, planItems } from "./plan.js";
-import { type BatchFailure, type BatchRun, runBatches } from "./run.js";
+import { type BatchRun, runBatches } from "./run.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
 /** The rerank call that is made for each batch, by its client. */
@@ -118,7 +116,7 @@ function planOf<T>(
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const { items, batches, before, options } = plan;
+  const { items, batches, before, options, fingerprint } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
   const sent = new Map<number, Places>();
@@ -137,10 +135,15 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const failed = await runBatches({ ...plan, batches: batches.length, concurrency, run });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
+  const { batch, error } = failed;
+  const { offset, count } = batches[batch] as Batch;
+  const ended = { batch, offset, count };
+  const whole = errorOfBatches(error, batches.length > 1 ? ended : undefined, sent.get(batch), made);
   // A rejected key is tried again with few requests.
-  if (["UNAUTHENTICATED", "PERMISSION_DENIED"].includes(String(memberOf(failed.error, "code"))))
-    rerank.limiters.last = undefined;
-  throw failure(plan, { ...failed, places: sent.get(failed.batch) }, merged, made);
+  if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) rerank.limiters.last = undefined;
+  // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
+  if (made.attempts.length > 0) define(whole, { partial: partialOf(merged, batches, ended, fingerprint()) });
+  throw whole;
 }
 
 async function limitOf<T>(
@@ -153,21 +156,6 @@ async function limitOf<T>(
   if (batches.length <= fewAtOnce || !untilDeadline) return Math.min(fewAtOnce, max);
   const { LimitSearch } = await loaded(import("../policy/search.js"));
   return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
-}
-
-function failure<T>(
-  { batches, fingerprint }: Plan<T>,
-  { batch, error, places }: BatchFailure & { readonly places: Places | undefined },
-  merged: Merged<T>,
-  made: RequestsMade,
-): StatusError {
-  const { offset, count } = batches[batch] as Batch;
-  const failed = { batch, offset, count };
-  const whole = errorOfBatches(error, batches.length > 1 ? failed : undefined, places, made);
-  if (whole.attempts.length === 0) return whole;
-  const value = partialOf(merged, batches, failed, fingerprint());
-  // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
-  return Object.defineProperty(whole, "partial", { __proto__: null, value } as PropertyDescriptor);
 }
 
 async function rankBatch<T>(

@@ -7,7 +7,7 @@ import { Deadline } from "../transport/time.js";
 import { addTo, memberOf, removeFrom } from "../values.js";
 
 /** The failure that ended the batches of a call. */
-export interface BatchFailure {
+interface BatchFailure {
   readonly batch: number;
   readonly error: unknown;
 }
@@ -34,7 +34,6 @@ export function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
   return new Batches(given).ended;
 }
 
-/** Runs the batches of one call, as many at once as its schedule allows. */
 class Batches {
   readonly ended: Promise<BatchFailure | undefined>;
   readonly #given: BatchRun;
