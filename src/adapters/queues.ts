@@ -4,10 +4,10 @@
  * @module tunerank/queues
  */
 
-import { isIdempotent, type NotRetried } from "../errors/codes.js";
+import { isIdempotent, isIdempotentKind, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
+import { operations } from "../generated/contract.js";
 import { eventOfCode, events } from "../policy/decisions.js";
-import { isRetrySafe } from "../policy/retry.js";
 
 /**
  * Whether a queue may retry the job of a failed call: the client's own retry decision, without its limits (the number
@@ -59,7 +59,7 @@ function reasonOf({ code }: StatusError): NotRetried {
 
 function isSafe({ operation, method }: StatusError): boolean {
   if (operation === undefined) return false;
-  return operation === "request" ? isIdempotent(method) : isRetrySafe(operation, undefined);
+  return operation === "request" ? isIdempotent(method) : isIdempotentKind[operations[operation].kind];
 }
 
 function isNamedUnavailable({ code, codeSource }: StatusError): boolean {

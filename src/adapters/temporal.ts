@@ -6,11 +6,11 @@
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
 import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import type { OperationName } from "../errors/codes.js";
+import { isIdempotentKind, type OperationName } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
+import { type OperationId, operations } from "../generated/contract.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
-import { isRetrySafe } from "../policy/retry.js";
 import { checkRanking } from "../ranking/check.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
@@ -127,7 +127,7 @@ async function runCall<T>(
 ): Promise<T> {
   const context = Context.current();
   try {
-    const once = !isRetrySafe(operation, undefined);
+    const once = !isIdempotentKind[operations[operation as OperationId].kind];
     return fitting(await callWithin(context, { operation, once, call }), mostBytes, operation);
   } catch (error) {
     if (!isStatusError(error)) throw error;

@@ -1,5 +1,11 @@
 import { attemptTracer, keyAdvice, mocked, requestTracer, unseenIn } from "#platform";
-import type { Attempt, NotRetried, Target } from "../errors/codes.js";
+import {
+  type Attempt,
+  isIdempotentKind,
+  type NotRetried,
+  type OperationName,
+  type Target,
+} from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
@@ -7,7 +13,7 @@ import { type OperationId, operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/types.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import { type Decision, decideRetry, isRetrySafe, nothingSent, worse } from "../policy/retry.js";
+import { type Decision, decideRetry, nothingSent, worse } from "../policy/retry.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
@@ -323,6 +329,11 @@ function callError<T>(
   const { message, notRetried: why = notRetried } = failure;
   const more = { executed, executedBecause, notRetried: why, attempts, hint: undefined, advice };
   return new StatusError(message, Object.assign(new Failure(failure), targetOf(request), more));
+}
+
+/** Whether a call is idempotent: what its option says, else its operation's retry class. */
+export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
+  return idempotent ?? isIdempotentKind[operations[operation as OperationId].kind];
 }
 
 /** The deadline and attempt timeout of a call: those of the options, else the operation's defaults. */

@@ -1,4 +1,4 @@
-import { httpStatuses, type OperationId } from "../generated/contract.js";
+import { httpStatuses, type OperationId, type RetryKind } from "../generated/contract.js";
 import type { Code } from "../generated/types.js";
 
 /** A code that means failure: every {@link Code} but `OK`. */
@@ -110,6 +110,14 @@ export function codeOfGrpcNumber(value: unknown): StatusCode | undefined {
 export function isIdempotent(method: string | undefined): boolean {
   return /^(GET|HEAD|PUT|DELETE)$/.test(method ?? "");
 }
+
+/** Whether requests of a retry class are idempotent. */
+export const isIdempotentKind: Readonly<Record<RetryKind, boolean>> = {
+  start: false,
+  read: true,
+  set: true,
+  append: false,
+};
 
 /** The operation of a call: its id in the contract, or `request` for any other operation. */
 export type OperationName = OperationId | "request";

@@ -1,5 +1,11 @@
 import { operations } from "../generated/contract.js";
-import { isIdempotent, type NotRetried, type StatusCode, type StatusErrorDetails } from "./codes.js";
+import {
+  isIdempotent,
+  isIdempotentKind,
+  type NotRetried,
+  type StatusCode,
+  type StatusErrorDetails,
+} from "./codes.js";
 
 // Codes that tell nothing about the cause (UNKNOWN, INTERNAL) have no advice.
 const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
@@ -101,7 +107,7 @@ export function adviceFor(
     return "An earlier attempt of this call may have deleted it.";
   if (operation === "request" && !isIdempotent(method))
     return "It may have run: check what it changes before you call again.";
-  if (operation !== "request" && !/read|set/.test(operations[operation].kind))
+  if (operation !== "request" && !isIdempotentKind[operations[operation].kind])
     return operations[operation].whenUnknown as string;
   return `${known} A retry of this call is safe.`.trimStart();
 }

@@ -1,11 +1,12 @@
-import type {
-  Executed,
-  ExecutedBecause,
-  NotRetried,
-  OperationName,
-  ResponseHeaders,
-  RetryEvent,
-  StatusCode,
+import {
+  type Executed,
+  type ExecutedBecause,
+  isIdempotentKind,
+  type NotRetried,
+  type OperationName,
+  type ResponseHeaders,
+  type RetryEvent,
+  type StatusCode,
 } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
@@ -15,16 +16,6 @@ import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.j
 export function kindOf(operation: OperationName, idempotent: boolean | undefined): RetryKind {
   if (idempotent === undefined) return operations[operation as OperationId].kind;
   return idempotent ? "read" : "start";
-}
-
-/** Whether requests of a retry class are idempotent. */
-export function isSafe(kind: RetryKind): boolean {
-  return kind === "read" || kind === "set";
-}
-
-/** Whether a call is idempotent. */
-export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
-  return isSafe(kindOf(operation, idempotent));
 }
 
 /** The events of an error response: of the code it names, and of its status if it names none or the two disagree. */
@@ -159,7 +150,7 @@ function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetr
   if (happened.includes("refused")) return "refused";
   // An event for which the retry class `read` is retried is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
-  return transient && !isSafe(kind) ? "not-safe" : "not-transient";
+  return transient && !isIdempotentKind[kind] ? "not-safe" : "not-transient";
 }
 
 /**

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { NotRetried } from "../../src/errors/codes.js";
+import { isIdempotentKind, type NotRetried } from "../../src/errors/codes.js";
 import { adviceFor, reasonFor, sentences } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
-import { isSafe } from "../../src/policy/retry.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
@@ -148,7 +147,7 @@ test.each(operationCalls)(
     const error = await failureOf(() => call(connect(server.url)));
     expect(error.executed).toBe("unknown");
     expect(/in the service's console or API before you/.test(error.hint)).toBe(
-      !isSafe(operations[operation].kind),
+      !isIdempotentKind[operations[operation].kind],
     );
   },
 );
@@ -169,7 +168,7 @@ test("no hint of a call that is safe to repeat says that it is not", () => {
   for (const operation of Object.keys(operations) as OperationId[]) {
     for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
       const hint = adviceFor({ code, executed: "unknown", operation }, "");
-      expect(hint.includes("is safe")).toBe(isSafe(operations[operation].kind));
+      expect(hint.includes("is safe")).toBe(isIdempotentKind[operations[operation].kind]);
     }
   }
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { transportFailure } from "../../scripts/generate/conformance/failures.js";
+import { isRetrySafe } from "../../src/call/call.js";
 import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import type { OperationId, StatusError } from "../../src/index.js";
-import { isRetrySafe, kindOf } from "../../src/policy/retry.js";
+import { kindOf } from "../../src/policy/retry.js";
 import type { Phase, TransportFailure } from "../../src/transport/exchange.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
