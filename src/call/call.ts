@@ -86,13 +86,16 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
     if (result.requested === false) return callError(call, result, "refused");
     const attempt = attemptRecord(result, number, durationMs);
     attempts.push(attempt);
-    const free = policy !== undefined || isFree(call, result);
+    const { reusedSocket = false, httpStatus } = result;
+    // That the server had closed a reused connection is no sign of trouble: the first retry for it costs no budget.
+    const free = policy !== undefined || (reusedSocket && !call.retriedFree);
     const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
     report(call, attempt, result, waitMs);
     if (waitMs === undefined) return callError(call, result, notRetried);
     if (free) call.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
-    if (needsOtherSocket(result)) call.freshSocket = true;
+    // HTTP 421 (Misdirected Request): the server at the other end of this connection does not serve the address.
+    if (reusedSocket || httpStatus === 421) call.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
     if (deadline.ended === "deadline") return callError(call, result, "deadline-too-close");
   }
@@ -131,16 +134,6 @@ class Succeeded<T> implements Outcome<T> {
   get attempts(): readonly Attempt[] {
     return [...this.#failed, attemptRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
   }
-}
-
-// That the server had closed a reused connection is no sign of trouble: the first retry for it costs no retry budget.
-function isFree<T>({ retriedFree }: RunningCall<T>, { reusedSocket }: Failure): boolean {
-  return reusedSocket === true && !retriedFree;
-}
-
-// HTTP 421 (Misdirected Request): the server at the other end of this connection does not serve the address.
-function needsOtherSocket({ reusedSocket, httpStatus }: Failure): boolean {
-  return reusedSocket === true || httpStatus === 421;
 }
 
 function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Decision {
@@ -211,9 +204,9 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     exchange = transport.send(transportRequest(run));
     deadline.running = exchange;
     const response = await exchange.whole;
-    const redact = redactorFor(run);
-    const data = request.read(response, redact);
-    if (!(data instanceof Failure)) return { data, response, redact };
+    const secrets = secretsOf(run);
+    const data = request.read(response, secrets);
+    if (!(data instanceof Failure)) return { data, response, secrets };
     // nock 15 responds with an error of its own to a request that no mock matches: that is no response of the service.
     return mocked(data.body, data.message, unmatched) ?? data;
   } catch (cause) {
@@ -252,9 +245,13 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
     : unexpectedFailure(cause, redactorFor(run), exchange);
 }
 
-/** Redacts what a call shows: every API key that it used, and the credentials of its proxy. */
-function redactorFor<T>({ client, keys }: RunningCall<T>): Redact {
-  return redactorOf([...keys, ...(client.transport.secrets ?? [])]);
+/** What no text of a call shows: every API key that it used, and the credentials of its proxy. */
+function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[] {
+  return [...keys, ...(client.transport.secrets ?? [])];
+}
+
+function redactorFor<T>(run: RunningCall<T>): Redact {
+  return redactorOf(secretsOf(run));
 }
 
 function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
@@ -304,7 +301,7 @@ function attemptRecord(
   const { code, cause, httpStatus, requestId, headers } =
     result instanceof Failure
       ? result
-      : { code: undefined, cause: undefined, ...toldBy(result.response, result.redact) };
+      : { code: undefined, cause: undefined, ...toldBy(result.response, redactorOf(result.secrets)) };
   const record = {
     number,
     durationMs,

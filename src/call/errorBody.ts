@@ -7,14 +7,6 @@ import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 
 const keptCharacters = 4096;
 
-// Every member is set: a missing one would be read from a polluted Object.prototype.
-const nothing: ReturnType<typeof readErrorBody> = {
-  code: undefined,
-  message: undefined,
-  retryAfterMs: undefined,
-  body: undefined,
-};
-
 /**
  * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
  * @returns What the body says for a {@link Failure}; its `body` is what to keep: parsed when it is JSON of up to 4 KiB,
@@ -26,14 +18,15 @@ export function readErrorBody(
   redact: Redact,
 ): { code: StatusCode | undefined; message: string | undefined } & Pick<Failure, "retryAfterMs" | "body"> {
   const trimmed = text.trim();
-  if (trimmed === "") return nothing;
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
     const kept = redact(trimmed, true);
     // Redacts a second time: a tag inside the key hid the key from the first time, and is now removed.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
-    return { ...nothing, message: message || undefined, body: kept.slice(0, keptCharacters) };
+    const body = kept.slice(0, keptCharacters) || undefined;
+    // Every member is set: a missing one would be read from a polluted Object.prototype.
+    return { code: undefined, message: message || undefined, retryAfterMs: undefined, body };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const code = readCode(root, httpStatus);

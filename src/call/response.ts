@@ -3,7 +3,7 @@ import { Failure } from "../errors/failure.js";
 import type { RerankResponse } from "../generated/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfResponse, executedAfter, header, retryAfterMs } from "../policy/retry.js";
-import { type Redact, redactValues } from "../redact/redact.js";
+import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson } from "../values.js";
 import { isPage, readErrorBody } from "./errorBody.js";
@@ -11,7 +11,7 @@ import type { ResponseReader } from "./types.js";
 
 const notPromised = "The response is not the JSON object that the OpenAPI document describes";
 
-/** The failure of a 2xx response that cannot be used; `withResponse` adds its status and headers. */
+/** The failure of a 2xx response that cannot be used; its reader adds its status and headers. */
 export function unusableResponse(message: string, more?: Partial<Failure>): Failure {
   return new Failure({ message, code: "INTERNAL", executed: "yes", ...more });
 }
@@ -23,30 +23,34 @@ export function incomplete(field: string): Failure {
 
 /** Makes a reader of 2xx responses that hold a JSON object; every other response is a Failure. */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
-  return (response, redact) => {
-    if (!isSuccess(response.status)) return errorResponse(response, redact);
-    const value = parseJson(response.text);
-    // Does not use readWhole: one more function would cost 2 % of a call's instructions.
-    return typeof value !== "object" || value === null || Array.isArray(value)
-      ? notAnObject(response, redact)
-      : usable(response, redact, read(value));
+  return (response, secrets) => {
+    const value = isSuccess(response.status) ? parseJson(response.text) : undefined;
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      return failureIn(response, secrets);
+    const data = read(value);
+    return data instanceof Failure ? failureIn(response, secrets, data) : data;
   };
 }
 
 /** Makes a reader of 2xx responses with any content; every other response is a Failure. */
 export function readWhole<T>(read: (response: TransportResponse) => T | Failure): ResponseReader<T> {
-  return (response, redact) => {
-    if (!isSuccess(response.status)) return errorResponse(response, redact);
-    return memberOf(response, "unread")
-      ? notAnObject(response, redact)
-      : usable(response, redact, read(response));
+  return (response, secrets) => {
+    if (!isSuccess(response.status) || memberOf(response, "unread")) return failureIn(response, secrets);
+    const data = read(response);
+    return data instanceof Failure ? failureIn(response, secrets, data) : data;
   };
 }
 
-function usable<T>(response: TransportResponse, redact: Redact, data: T | Failure): T | Failure {
-  if (!(data instanceof Failure)) return data;
-  const { body } = readErrorBody(response.text, response.status, redact);
-  return withResponse(response, redact, Object.assign(data, { body }));
+// The failure of a response without a value; `found` says what is wrong with the value of a 2xx response.
+function failureIn(response: TransportResponse, secrets: readonly string[], found?: Failure): Failure {
+  const redact = redactorOf(secrets);
+  const { status, text } = response;
+  if (!isSuccess(status)) return errorResponse(response, redact);
+  const failure = found
+    ? Object.assign(found, { body: readErrorBody(text, status, redact).body })
+    : notAnObject(response, redact);
+  const because = executedBecause(failure.executed, true);
+  return Object.assign(failure, { executedBecause: because }, toldBy(response, redact));
 }
 
 function notAnObject(response: TransportResponse, redact: Redact): Failure {
@@ -55,27 +59,14 @@ function notAnObject(response: TransportResponse, redact: Redact): Failure {
   if (isPage(text)) {
     const { message: words = "" } = readErrorBody(text, status, redact);
     const message = `A web page came instead of the service's response (HTTP ${status})${words && `: "${words}"`}`;
-    return withResponse(
-      response,
-      redact,
-      unusableResponse(message, {
-        executed: "unknown",
-        events: ["html"],
-        hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
-      }),
-    );
+    return unusableResponse(message, {
+      executed: "unknown",
+      events: ["html"],
+      hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
+    });
   }
   const message = unreadIn(response, redact) ?? `${notPromised} (HTTP ${status}).`;
-  return withResponse(
-    response,
-    redact,
-    unusableResponse(message, { events: [status === 200 ? "notJson" : "otherSuccess"] }),
-  );
-}
-
-function withResponse(response: TransportResponse, redact: Redact, failure: Failure): Failure {
-  const because = executedBecause(failure.executed, true);
-  return Object.assign(failure, { executedBecause: because }, toldBy(response, redact));
+  return unusableResponse(message, { events: [status === 200 ? "notJson" : "otherSuccess"] });
 }
 
 // Why the body was not decompressed. `fetch` does not report it, but a body that begins with invalid text shows it.

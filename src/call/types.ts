@@ -9,8 +9,8 @@ import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
 import type { Deadline } from "../transport/time.js";
 
-/** Reads a call's value from a whole response; a Failure if that is not possible. */
-export type ResponseReader<T> = (response: TransportResponse, redact: Redact) => T | Failure;
+/** Reads a call's value from a whole response; a Failure, without the secrets, if that is not possible. */
+export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;
 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {
@@ -92,12 +92,12 @@ export type Log = (
 export interface Received<T> {
   readonly data: T;
   readonly response: TransportResponse;
-  /** Redacts the response's headers. */
-  readonly redact: Redact;
+  /** What the call redacts. A redactor is made when something is shown: most responses show nothing. */
+  readonly secrets: readonly string[];
 }
 
 /** A call's value and response, with the attempts that it took. */
-export interface Outcome<T> extends Omit<Received<T>, "redact"> {
+export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
   readonly attempts: readonly Attempt[];
 }
 

@@ -156,32 +156,24 @@ export class Deadline {
   during<T>(promise: Promise<T>): Promise<T | undefined> {
     return new Promise<T | undefined>((resolve, reject) => {
       promise.then(resolve, reject);
-      this.#run({ abort: () => resolve(undefined) });
+      this.running = { abort: () => resolve(undefined) };
+      if (this.ended) resolve(undefined);
     });
   }
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
   wait(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = after(ms, resolve);
-      const abort = () => {
-        cancel();
-        resolve();
-      };
-      this.#run({ abort });
+    let cancel!: () => void;
+    const over = new Promise<void>((resolve) => {
+      cancel = after(ms, resolve);
     });
+    return this.during(over).then(cancel);
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
     this.#ignoreSignal?.();
     this.running = undefined;
-  }
-
-  // If the call has already ended, `running` is aborted at once.
-  #run(running: NonNullable<Deadline["running"]>): void {
-    this.running = running;
-    if (this.ended) running.abort("aborted");
   }
 
   #start(start: number, ms: number): ReturnType<typeof setTimeout> {

@@ -154,9 +154,9 @@ export async function sendEncoded(
     const content = readContent(response);
     return content instanceof Failure ? content : response.bytes;
   });
-  return make(client, request, options, (response, redact) => {
+  return make(client, request, options, (response, secrets) => {
     onResponse(response.headers);
-    return read(response, redact);
+    return read(response, secrets);
   });
 }
 

@@ -109,7 +109,7 @@ function faultOf(network: string): Fault {
 function failureOfResponse(operation: OperationId, row: RowResponse): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = row;
   const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
-  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, (text) => text);
+  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
   return value instanceof Failure ? value : undefined;
 }
 
