@@ -149,7 +149,7 @@ describe("a figure that is older than src/call or src/transport", () => {
 
   test("is refused at a release, by name", async () => {
     expect(await release()).toMatchObject({ exitCode: 0, stderr: "" });
-    await appendFile(path.join(copy.folder, "src/transport/node/send.ts"), "// Changed.\n");
+    await appendFile(path.join(copy.folder, "src/transport/node/transport.ts"), "// Changed.\n");
     const { exitCode, stderr } = await release();
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`- Node ${entry.node}: cpuPerCall\n`);

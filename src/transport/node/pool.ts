@@ -1,14 +1,16 @@
-// The sockets that requests to one origin share.
+// The sockets that requests to one origin share, and the clients that share them.
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
-import type { TransportRequest } from "../exchange.js";
+import { isLoopback } from "../../values.js";
+import type { TransportOptions, TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
-import { idleSockets, requestOptions, withoutIdle } from "./quirks.js";
+import { watchTunnels } from "./connect.js";
+import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
+import { environmentProxies, idleSockets, requestOptions, withoutIdle } from "./quirks.js";
 
-export interface PoolOptions {
-  readonly module: typeof http;
+interface PoolOptions {
   readonly agent: http.Agent;
   /** The protocol, for agents that read it from a request; Node's own agents know theirs. */
   readonly protocol?: string | undefined;
@@ -68,6 +70,7 @@ export class Pool {
   /** True for good once nothing is open any more: the next call uses a new pool. */
   retired = false;
   readonly #options: PoolOptions;
+  readonly #module: typeof http;
   readonly #prefix: string;
   readonly #waiting: Map<PoolCall, () => void> = new Map();
   // Requests whose responses arrived before the requests were written completely.
@@ -80,6 +83,7 @@ export class Pool {
 
   constructor(options: PoolOptions, url: URL) {
     this.#options = options;
+    this.#module = moduleOf(url.protocol);
     this.agent = options.agent;
     this.advice = options.advice;
     this.isOwn = options.keepAliveMs !== undefined;
@@ -153,7 +157,8 @@ export class Pool {
 
   /** Sends a request. @param fresh Whether to use a new connection. */
   request(request: TransportRequest, fresh: boolean): http.ClientRequest {
-    const { module, agent, tunnels } = this.#options;
+    const { agent, tunnels } = this.#options;
+    const module = this.#module;
     const options = requestOptions(request, this.#options);
     // Without a timeout Node would wait for a tunnel for ever.
     if (tunnels) options.timeout = Math.min(request.connectTimeoutMs, longestTimerMs);
@@ -248,4 +253,147 @@ export class Pool {
     this.retired = true;
     this.#options.onEmpty?.();
   }
+}
+
+// The agent for proxies, loaded on first use.
+let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
+
+async function loadProxyAgent(): Promise<void> {
+  ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
+}
+
+// The pools that clients with the same options share, by origin and options. A pool is kept while something is open.
+const pools = new Map<string, Pool>();
+
+/** A pool, and how many open clients of one family use it: a client and those made from it with `withOptions`. */
+export interface SharedPool {
+  readonly pool: Pool;
+  clients: number;
+}
+
+/** The pools and the proxies of a client and of those made from it with `withOptions`. */
+export class OriginPools {
+  readonly secrets: string[] = [];
+  readonly #options: TransportOptions;
+  readonly #pools: Map<string, SharedPool> = new Map();
+  // The proxy for each origin, read once, because the environment may change later.
+  readonly #proxies: Map<string, URL | undefined> = new Map();
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  /** Counts one more client of the pool for an address. @throws TransportFailure */
+  join(url: URL): SharedPool {
+    let shared = this.#pools.get(url.origin);
+    if (shared === undefined || shared.pool.retired) {
+      shared = { pool: this.#poolOf(url), clients: 0 };
+      this.#pools.set(url.origin, shared);
+    }
+    shared.clients++;
+    shared.pool.clients++;
+    return shared;
+  }
+
+  /**
+   * Subtracts `clients` from the count. When none is left, idle sockets are closed, except those of the caller's agent.
+   */
+  leave(shared: SharedPool, clients: number): void {
+    shared.clients -= clients;
+    shared.pool.clients -= clients;
+    if (shared.pool.clients > 0) return;
+    if (this.#options.agent === undefined) shared.pool.close();
+    else shared.pool.endUnsent();
+  }
+
+  leaveAll(): void {
+    for (const shared of this.#pools.values()) this.leave(shared, shared.clients);
+    this.#pools.clear();
+  }
+
+  // The pool that clients with the same options share, or a pool for the caller's agent.
+  #poolOf(url: URL): Pool {
+    const { agent } = this.#options;
+    const proxy = this.#proxyTo(url);
+    return agent === undefined ? sharedPool(url, this.#options, proxy) : callersPool(url, agent);
+  }
+
+  /** Loads the agent for proxies; undefined if it is loaded already or not needed. */
+  load(url: URL): Promise<void> | undefined {
+    return ProxyAgent === undefined && this.#isProxied(url) ? loadProxyAgent() : undefined;
+  }
+
+  #isProxied(url: URL): boolean {
+    return this.#options.proxy !== undefined && !isLoopback(url.hostname);
+  }
+
+  #proxyTo(url: URL): URL | undefined {
+    if (this.#proxies.has(url.origin) || !this.#isProxied(url)) return this.#proxies.get(url.origin);
+    const proxy = proxyFor(url, this.#options.proxy as string);
+    this.#proxies.set(url.origin, proxy);
+    if (proxy !== undefined) this.secrets.push(...proxyCredentialsOf(proxy));
+    return proxy;
+  }
+}
+
+function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined): Pool {
+  const { maxConnections, keepAliveMs } = options;
+  const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
+  let pool = pools.get(key);
+  if (pool === undefined) {
+    const onEmpty = () => {
+      // By now, clients with the same options may share another pool.
+      if (pools.get(key) === pool) pools.delete(key);
+    };
+    pool = new Pool({ ...agentFor(url, options, proxy), limit: maxConnections, keepAliveMs, onEmpty }, url);
+    pools.set(key, pool);
+  }
+  // The pool itself limits connections. The agent's limit of idle sockets is set here, not as an option, because an
+  // agent copies its options into each request. A closed pool, which set the limit to 0, may be used again while it has
+  // calls.
+  pool.agent.maxFreeSockets = maxConnections;
+  return pool;
+}
+
+// A pool for the caller's agent: the agent's own limits apply, and its idle sockets belong to its owner.
+function callersPool(url: URL, callers: object): Pool {
+  const agent = callers as http.Agent;
+  const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
+  if ("connect" in agent) watchTunnels(agent, false);
+  return new Pool({ agent, protocol: url.protocol, limit, keepAliveMs: undefined }, url);
+}
+
+// Makes the agent for clients that have none of their own. This is the only place that makes one.
+function agentFor(
+  url: URL,
+  { keepAliveMs }: TransportOptions,
+  proxy: URL | undefined,
+): Pick<PoolOptions, "agent" | "protocol" | "tunnels" | "advice"> {
+  const { protocol } = url;
+  const module = moduleOf(protocol);
+  const keepAlive = keepAliveMs > 0;
+  if (proxy !== undefined && ProxyAgent !== undefined) {
+    // Every connection of this agent is a tunnel (CONNECT) through the proxy, for http as for https.
+    const agent: http.Agent = new ProxyAgent(proxy, { keepAlive });
+    watchTunnels(agent, true);
+    return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
+  }
+  const proxyEnv = environmentProxies(module);
+  if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
+  const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
+  const tunnels = protocol === "https:";
+  if (tunnels) watchTunnels(agent, true);
+  return { agent, protocol, tunnels };
+}
+
+// Advice if a variable names a proxy, which this client does not use: the address may be reachable only through it.
+function unusedProxy(url: URL): string | undefined {
+  if (isLoopback(url.hostname)) return undefined;
+  const name = proxyVariable(url, process.env);
+  return name && `${name} is set, which this client does not use: pass proxy: "env".`;
+}
+
+// Returns node:http or node:https. getBuiltinModule lets instrumentation patch them, and plain http never loads TLS.
+function moduleOf(protocol: string): typeof http {
+  return process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
 }

@@ -1,16 +1,37 @@
-// The connections of a client on Node: those of its own agents, or the caller's agent, dispatcher or fetch function.
+// How a client sends on Node: over node:http or node:https, or over the caller's dispatcher or fetch function.
 import type http from "node:http";
+import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
 import type { DispatcherLike } from "../../options/types.js";
-import { isLoopback, urlOf } from "../../values.js";
-import type { Exchange, Transport, TransportOptions, TransportRequest } from "../exchange.js";
+import { urlOf } from "../../values.js";
+import {
+  Exchange,
+  networkCode,
+  type Phase,
+  respondedEarly,
+  type SeenDetails,
+  sourceFailed,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+} from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
-import { watchTunnels } from "./connect.js";
-import { Pool, type PoolOptions } from "./pool.js";
-import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
-import { environmentProxies, mockFor } from "./quirks.js";
-import { NodeExchange } from "./send.js";
+import { nextTurn } from "../time.js";
+import { cutShort, DecodedResponse, RequestBody } from "./body.js";
+import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
+import { refusedByAlert, textOf } from "./networkErrors.js";
+import {
+  idleMsLeft,
+  idleSinceOf,
+  markIdle,
+  OriginPools,
+  type Pool,
+  type PoolCall,
+  type PooledSocket,
+  type SharedPool,
+} from "./pool.js";
+import { headersOf, hearErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
 
 /**
  * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
@@ -127,149 +148,172 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   }
 }
 
-// The agent for proxies, loaded on first use.
-let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
+/** One request in flight over node:http or node:https. */
+export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
+  readonly #pool: Pool;
+  declare protected body: RequestBody | undefined;
+  #message: http.ClientRequest | undefined;
+  #incoming: http.IncomingMessage | undefined;
+  #socket: PooledSocket | undefined;
+  #reused = false;
+  #connecting: Connecting | undefined;
+  #connected = false;
 
-async function loadProxyAgent(): Promise<void> {
-  ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
-}
-
-// The pools that clients with the same options share, by origin and options. A pool is kept while something is open.
-const pools = new Map<string, Pool>();
-
-/** A pool, and how many open clients of one family use it: a client and those made from it with `withOptions`. */
-interface SharedPool {
-  readonly pool: Pool;
-  clients: number;
-}
-
-/** The pools and the proxies of a client and of those made from it with `withOptions`. */
-class OriginPools {
-  readonly secrets: string[] = [];
-  readonly #options: TransportOptions;
-  readonly #pools: Map<string, SharedPool> = new Map();
-  // The proxy for each origin, read once, because the environment may change later.
-  readonly #proxies: Map<string, URL | undefined> = new Map();
-
-  constructor(options: TransportOptions) {
-    this.#options = options;
+  constructor(request: TransportRequest, pool: Pool) {
+    super(request);
+    this.#pool = pool;
+    pool.enter(this);
   }
 
-  /** Counts one more client of the pool for an address. @throws TransportFailure */
-  join(url: URL): SharedPool {
-    let shared = this.#pools.get(url.origin);
-    if (shared === undefined || shared.pool.retired) {
-      shared = { pool: this.#poolOf(url), clients: 0 };
-      this.#pools.set(url.origin, shared);
+  get fresh(): boolean {
+    return this.request?.freshSocket === true;
+  }
+
+  get phase(): Phase {
+    if (this.response) return "body";
+    if (!this.#connected) return "connect";
+    return this.#message?.writableFinished ? "headers" : "send";
+  }
+
+  protected get heard(): number {
+    return this.#socket?.bytesRead ?? 0;
+  }
+
+  start(): void {
+    const { request } = this;
+    if (request === undefined) return;
+    const { headers, lifetime, freshSocket } = request;
+    const content = new RequestBody(request);
+    this.body = content;
+    content.describe(headers);
+    lifetime.started();
+    this.#open(request, content, freshSocket);
+  }
+
+  connected(): void {
+    this.#connected = true;
+  }
+
+  override failed(text: string, details: SeenDetails): void {
+    if (this.request === undefined) return;
+    const reusedSocket = this.#reused && details.reason === undefined && this.phase !== "body";
+    if (reusedSocket) this.#pool.endIdleAs(this.#socket);
+    super.failed(text, { reusedSocket, advice: this.#pool.advice, ...details });
+    this.#pool.release(this, this.#message);
+  }
+
+  broken(cause: Error): void {
+    const { response } = this;
+    // Bytes after a complete response: the response counts, and its connection has ended.
+    if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
+      return;
+    const tunnelStatus = tunnelStatusOf(cause);
+    if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
+    // The server rejected the TLS handshake, which had seemed complete to the client.
+    if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
+    if (!response) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    else if (response.ok && this.#incoming?.complete) this.failed(respondedEarly, { cause });
+    else this.cut(cutShort(cause), { cause });
+  }
+
+  protected early(): void {
+    const message = this.#message;
+    message?.once("finish", () => this.ended());
+    // The request's socket may close without an error: Node stops reporting on it once the response is read.
+    message?.once("close", () => this.failed(respondedEarly, {}));
+    this.body?.form?.waitForRest(() => this.failed(respondedEarly, {}));
+  }
+
+  protected override deliver(response: DecodedResponse): void {
+    this.settle();
+    if (this.#socket)
+      markIdle(this.#socket, this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive")));
+    this.#handOn(response, this.#message as http.ClientRequest, turnsToConfirm);
+  }
+
+  // Delivers the response once its request was sent, so that the next call finds this connection free.
+  #handOn(response: DecodedResponse, message: http.ClientRequest, turns: number): void {
+    if (message.writableFinished) this.#pool.leave(this);
+    else if (message.writableEnded && turns > 0) {
+      nextTurn(() => this.#handOn(response, message, turns - 1));
+      return;
+    } else this.#pool.leaveWhenSent(this, message);
+    this.resolve(response);
+  }
+
+  #open(request: TransportRequest, content: RequestBody, fresh: boolean): void {
+    try {
+      const message = this.#pool.request(request, fresh);
+      this.#message = message;
+      message.on("error", (cause) => this.broken(cause));
+      message.on("response", (response) => this.#receive(response));
+      // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
+      message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
+      message.on("socket", (socket) => this.#take(socket));
+      const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      content.begin(message, queued);
+      if (message.reusedSocket) return;
+      this.#connecting = new Connecting(message, request, this.#pool, this);
+      this.#connecting.begin(queued);
+    } catch (cause) {
+      const { text, reason } = notBegun(cause, request.url.protocol);
+      this.failed(text, { reason, cause });
     }
-    shared.clients++;
-    shared.pool.clients++;
-    return shared;
   }
 
-  /**
-   * Subtracts `clients` from the count. When none is left, idle sockets are closed, except those of the caller's agent.
-   */
-  leave(shared: SharedPool, clients: number): void {
-    shared.clients -= clients;
-    shared.pool.clients -= clients;
-    if (shared.pool.clients > 0) return;
-    if (this.#options.agent === undefined) shared.pool.close();
-    else shared.pool.endUnsent();
+  #take(socket: PooledSocket): void {
+    const { request } = this;
+    const message = this.#message;
+    const content = this.body;
+    if (request === undefined || message === undefined || content === undefined) return;
+    this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
+    if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
+      // Nothing has been written yet: the stale socket is closed, and the request takes a new one.
+      message.removeAllListeners("error").on("error", () => {});
+      this.#connecting?.end();
+      socket.destroy();
+      this.#open(request, content, true);
+      return;
+    }
+    this.#socket = socket;
+    if (idleSinceOf(socket) === undefined) hearErrors(socket);
+    if (this.#connecting) this.#connecting.take(socket);
+    else this.#connected = true;
+    const connected = this.#reused || request.url.protocol === "http:";
+    content.take(message, socket, connected, (cause) =>
+      this.failed(sourceFailed, { reason: "source", cause }),
+    );
   }
 
-  leaveAll(): void {
-    for (const shared of this.#pools.values()) this.leave(shared, shared.clients);
-    this.#pools.clear();
+  #receive(message: http.IncomingMessage): void {
+    if (this.request === undefined) return;
+    const response = this.#begun(message, this.request.maxResponseBytes);
+    message.on("data", (chunk: Buffer) => response.take(chunk, message, this));
+    message.on("end", () => response.end(this));
+    message.on("error", (cause) => this.broken(cause));
   }
 
-  // The pool that clients with the same options share, or a pool for the caller's agent.
-  #poolOf(url: URL): Pool {
-    const { agent } = this.#options;
-    const proxy = this.#proxyTo(url);
-    return agent === undefined ? sharedPool(url, this.#options, proxy) : callersPool(url, agent);
+  #begun(message: http.IncomingMessage, maxResponseBytes: number): DecodedResponse {
+    const encoding = rawHeader(message.rawHeaders, "content-encoding");
+    const headers = (): Readonly<Record<string, string>> => headersOf(message);
+    this.#incoming = message;
+    this.response = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
+    return this.response;
   }
 
-  /** Loads the agent for proxies; undefined if it is loaded already or not needed. */
-  load(url: URL): Promise<void> | undefined {
-    return ProxyAgent === undefined && this.#isProxied(url) ? loadProxyAgent() : undefined;
+  #upgraded(message: http.IncomingMessage, socket: Duplex): void {
+    socket.destroy();
+    this.#begun(message, 0);
+    this.ended();
   }
 
-  #isProxied(url: URL): boolean {
-    return this.#options.proxy !== undefined && !isLoopback(url.hostname);
+  protected stop(): void {
+    this.#message?.destroy();
   }
 
-  #proxyTo(url: URL): URL | undefined {
-    if (this.#proxies.has(url.origin) || !this.#isProxied(url)) return this.#proxies.get(url.origin);
-    const proxy = proxyFor(url, this.#options.proxy as string);
-    this.#proxies.set(url.origin, proxy);
-    if (proxy !== undefined) this.secrets.push(...proxyCredentialsOf(proxy));
-    return proxy;
+  protected override settle(): void {
+    super.settle();
+    this.body = undefined;
+    this.#connecting?.end();
   }
-}
-
-function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined): Pool {
-  const { maxConnections, keepAliveMs } = options;
-  const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
-  let pool = pools.get(key);
-  if (pool === undefined) {
-    const { agent, protocol, tunnels, advice } = agentFor(url, options, proxy);
-    const onEmpty = () => {
-      // By now, clients with the same options may share another pool.
-      if (pools.get(key) === pool) pools.delete(key);
-    };
-    const module = moduleOf(url.protocol);
-    const limits = { limit: maxConnections, keepAliveMs };
-    pool = new Pool({ module, agent, protocol, tunnels, ...limits, onEmpty, advice }, url);
-    pools.set(key, pool);
-  }
-  // The pool itself limits connections. The agent's limit of idle sockets is set here, not as an option, because an
-  // agent copies its options into each request. A closed pool, which set the limit to 0, may be used again while it has
-  // calls.
-  pool.agent.maxFreeSockets = maxConnections;
-  return pool;
-}
-
-// A pool for the caller's agent: the agent's own limits apply, and its idle sockets belong to its owner.
-function callersPool(url: URL, callers: object): Pool {
-  const agent = callers as http.Agent;
-  const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
-  if ("connect" in agent) watchTunnels(agent, false);
-  const { protocol } = url;
-  return new Pool({ module: moduleOf(protocol), agent, protocol, limit, keepAliveMs: undefined }, url);
-}
-
-// Makes the agent for clients that have none of their own. This is the only place that makes one.
-function agentFor(
-  url: URL,
-  { keepAliveMs }: TransportOptions,
-  proxy: URL | undefined,
-): Pick<PoolOptions, "agent" | "protocol" | "tunnels" | "advice"> {
-  const { protocol } = url;
-  const module = moduleOf(protocol);
-  const keepAlive = keepAliveMs > 0;
-  if (proxy !== undefined && ProxyAgent !== undefined) {
-    // Every connection of this agent is a tunnel (CONNECT) through the proxy, for http as for https.
-    const agent: http.Agent = new ProxyAgent(proxy, { keepAlive });
-    watchTunnels(agent, true);
-    return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
-  }
-  const proxyEnv = environmentProxies(module);
-  if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
-  const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
-  const tunnels = protocol === "https:";
-  if (tunnels) watchTunnels(agent, true);
-  return { agent, protocol, tunnels };
-}
-
-// Advice if a variable names a proxy, which this client does not use: the address may be reachable only through it.
-function unusedProxy(url: URL): string | undefined {
-  if (isLoopback(url.hostname)) return undefined;
-  const name = proxyVariable(url, process.env);
-  return name && `${name} is set, which this client does not use: pass proxy: "env".`;
-}
-
-// Returns node:http or node:https. getBuiltinModule lets instrumentation patch them, and plain http never loads TLS.
-function moduleOf(protocol: string): typeof http {
-  return process.getBuiltinModule(`node:${protocol.slice(0, -1)}`) as typeof http;
 }
