@@ -1,4 +1,4 @@
-import { attemptTracer, keyAdvice, mocked, requestTracer, unseenIn } from "#platform";
+import { channels, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
 import {
   type Attempt,
   isIdempotentKind,
@@ -23,17 +23,23 @@ import {
 } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
 import { addTo, isInstance, memberOf, notify, removeFrom, valueOr, wordsOf } from "../values.js";
-import { endedFailure, networkFailure, sourceFailure, unexpectedFailure, unmatched } from "./noResponse.js";
+import {
+  endedFailure,
+  namedBySource,
+  networkFailure,
+  unexpectedFailure,
+  unmatched,
+  unsent,
+} from "./noResponse.js";
 import { toldBy } from "./response.js";
 import { unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
 /** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
 export function makeCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
-  return (
-    requestTracer()?.(targetOf(request), () => runCall(request, settings), request.content) ??
-    runCall(request, settings)
-  );
+  return channels?.call.hasSubscribers
+    ? publishRequest(request, targetOf, () => runCall(request, settings))
+    : runCall(request, settings);
 }
 
 async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
@@ -172,14 +178,13 @@ function report<T>(
 
 /** Makes one attempt of a call, and traces it if anyone subscribes to attempts. Never rejects: a failure is a value. */
 function send<T>(run: RunningCall<T>, number: number): Promise<Received<T> | Failure> {
-  return (
-    attemptTracer()?.(
-      { ...targetOf(run.request), number },
-      () => attempt(run),
-      (result, durationMs) => attemptRecord(result, number, durationMs),
-      run.request.url,
-    ) ?? attempt(run)
-  );
+  return channels?.attempt.hasSubscribers
+    ? publishAttempt(
+        () => ({ ...targetOf(run.request), number, scheme: run.request.url.protocol.slice(0, -1) }),
+        () => attempt(run),
+        (result, durationMs) => attemptRecord(result, number, durationMs),
+      )
+    : attempt(run);
 }
 
 // Gets the API key, sends the request and reads the response.
@@ -239,7 +244,7 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
   const { deadline, settings, timeoutMs } = run;
   const { ended } = deadline;
   if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
-  if (isInstance(cause, SourceError)) return sourceFailure(cause);
+  if (isInstance(cause, SourceError)) return unsent(namedBySource(cause));
   return isTransportFailure(cause)
     ? networkFailure(cause, redactorFor(run))
     : unexpectedFailure(cause, redactorFor(run), exchange);
@@ -277,15 +282,11 @@ async function currentKey<T>(
     key = await apiKey();
   } catch (cause) {
     const why = redactorFor(run)(wordsOf(cause));
-    return refused("UNAUTHENTICATED", `The apiKey function failed: ${why}`, cause);
+    return unsent({ code: "UNAUTHENTICATED", message: `The apiKey function failed: ${why}`, cause });
   }
   const problem = unseenIn(key, unseen) ?? keyProblem(key);
   if (problem === undefined) return key as string;
-  return refused("INVALID_ARGUMENT", `What the apiKey function returned ${problem}`);
-}
-
-function refused(code: "UNAUTHENTICATED" | "INVALID_ARGUMENT", message: string, cause?: unknown): Failure {
-  return new Failure({ code, message, cause, executed: "no", requested: false });
+  return unsent({ code: "INVALID_ARGUMENT", message: `What the apiKey function returned ${problem}` });
 }
 
 function targetOf<T>({ operation, method, url }: PreparedRequest<T>): Target {

@@ -41,7 +41,14 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
 
 /** The failure of a request that no mock has a response for: the request was not sent anywhere. */
 export function unmatched(words: Pick<Failure, "message" | "hint">, cause?: unknown): Failure {
-  return new Failure({ ...words, code: "INTERNAL", executed: "no", cause, requested: false });
+  return unsent({ ...words, code: "INTERNAL", cause });
+}
+
+/** The failure of an attempt that made no request. */
+export function unsent(
+  seen: Pick<Failure, "code" | "message"> & Partial<Pick<Failure, "hint" | "cause">>,
+): Failure {
+  return new Failure({ ...seen, executed: "no", requested: false });
 }
 
 // The failure's code and codeSource; if the file's source failed, also its message, hint and cause.
@@ -67,18 +74,9 @@ function namedBy({
   }
 }
 
-function namedBySource({
-  code,
-  message,
-  hint,
-  cause,
-}: SourceError): Pick<Failure, "code" | "message" | "hint" | "cause"> {
+/** What the error of a file that cannot be sent says for a {@link Failure}. */
+export function namedBySource({ code, message, hint, cause }: SourceError): Parameters<typeof unsent>[0] {
   return { code, message, hint, cause };
-}
-
-/** The failure of a file that cannot be sent, found before any request. */
-export function sourceFailure(error: SourceError): Failure {
-  return new Failure({ ...namedBySource(error), executed: "no", requested: false });
 }
 
 const attemptTimedOut = "No complete response within attemptTimeoutMs, by default half of timeoutMs.";

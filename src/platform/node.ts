@@ -1,4 +1,4 @@
-import { tracingChannel } from "node:diagnostics_channel";
+import { type TracingChannel, tracingChannel } from "node:diagnostics_channel";
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import { openPath } from "../files/diskFile.js";
@@ -46,27 +46,20 @@ export function isBrowser(): boolean {
   return false;
 }
 
-const calls = tracingChannel<unknown, CallTrace>("tunerank.call");
-const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
+/** Where calls and attempts are published: the channels of `node:diagnostics_channel`. */
+export const channels: Readonly<Record<"call" | "attempt", TracingChannel<unknown, object>>> = {
+  call: tracingChannel("tunerank.call"),
+  attempt: tracingChannel("tunerank.attempt"),
+};
 
-/**
- * Returns the function that runs a call and publishes it on `node:diagnostics_channel`; undefined without subscribers.
- */
-export function callTracer(): typeof publish | undefined {
-  return calls.hasSubscribers ? publish : undefined;
-}
-
-/** Like {@link callTracer}, for one API operation; also traces the model, document count and tokens. */
-export function requestTracer(): typeof publishRequest | undefined {
-  return calls.hasSubscribers ? publishRequest : undefined;
-}
-
-function publishRequest<T extends { readonly data: unknown; readonly attempts: readonly Attempt[] }>(
-  target: CallTrace,
-  run: () => Promise<T>,
-  body: unknown,
-): Promise<T> {
-  return publish({ ...target, ...detailsOf(body) }, run, ({ data }) => detailsOf(body, data));
+/** Like {@link publishCall}, for one API operation; also publishes the model, document count and tokens. */
+export function publishRequest<
+  R extends { readonly content: unknown },
+  T extends { readonly data: unknown; readonly attempts: readonly Attempt[] },
+>(request: R, targetOf: (request: R) => CallTrace, run: () => Promise<T>): Promise<T> {
+  const { content } = request;
+  const target = { ...targetOf(request), ...detailsOf(content) };
+  return publishCall(target, run, ({ data }) => detailsOf(content, data));
 }
 
 // The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,
@@ -78,8 +71,8 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
-// Runs a call and publishes it. `describe` returns what the outcome adds to the trace.
-async function publish<T extends { readonly attempts: readonly Attempt[] }>(
+/** Runs a call and publishes it. `describe` returns what the outcome adds to the trace. */
+export async function publishCall<T extends { readonly attempts: readonly Attempt[] }>(
   target: CallTrace,
   run: () => Promise<T>,
   describe: (outcome: T) => TraceDetails | undefined,
@@ -87,7 +80,7 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
   // The channel publishes the value of its promise, so the promise must not resolve to the response.
-  await calls.tracePromise(async () => {
+  await channels.call.tracePromise(async () => {
     try {
       outcome = await run();
       Object.assign(context, { attempts: outcome.attempts }, describe(outcome));
@@ -101,27 +94,21 @@ async function publish<T extends { readonly attempts: readonly Attempt[] }>(
 
 /** Publishes a call that failed before its request was ready, for example because an argument is invalid. */
 export function publishRefusal(operation: OperationName, error: StatusError): void {
-  if (!calls.hasSubscribers || Object.hasOwn(error, "method")) return;
+  if (!channels.call.hasSubscribers || Object.hasOwn(error, "method")) return;
   if (error.notRetried !== "refused" || error.attempts.length > 0) return;
-  calls.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
+  channels.call.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
 }
 
-/** Returns the function that runs an attempt and publishes it; undefined without subscribers. */
-export function attemptTracer(): typeof publishAttempt | undefined {
-  return attempts.hasSubscribers ? publishAttempt : undefined;
-}
-
-// Runs an attempt and publishes it. `describe` returns what its result and duration add to the trace.
-async function publishAttempt<T>(
-  target: Omit<AttemptTrace, "scheme">,
+/** Runs an attempt and publishes it. `describe` returns what its result and duration add to the trace. */
+export async function publishAttempt<T>(
+  target: () => AttemptTrace,
   run: () => Promise<T>,
   describe: (result: T, durationMs: number) => Partial<Attempt>,
-  url: URL,
 ): Promise<T> {
-  const context: AttemptTrace = { ...target, scheme: url.protocol.slice(0, -1) };
+  const context = target();
   const started = performance.now();
   let result: T | undefined;
-  await attempts.tracePromise(async () => {
+  await channels.attempt.tracePromise(async () => {
     result = await run();
     Object.assign(context, describe(result, performance.now() - started));
   }, context);

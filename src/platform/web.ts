@@ -77,16 +77,16 @@ export function unconnected(): undefined {}
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
-/** Always undefined: this platform has no tracing channels. */
-export function callTracer(): undefined {}
+/** Undefined: this platform has no tracing channels. */
+export const channels: undefined = undefined;
 
-/** Always undefined, like {@link callTracer}. */
-export function requestTracer(): undefined {}
+/** Always undefined: nothing is published, and the caller runs the call itself. */
+export function publishCall(): undefined {}
 
-/** Always undefined, like {@link callTracer}. */
-export function attemptTracer(): undefined {}
+export function publishRequest(): void {}
 
-/** Does nothing: this platform has no tracing channels. */
+export function publishAttempt(): void {}
+
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Always undefined: the console here shows a client's functions but nothing that they hold, such as the key. */
