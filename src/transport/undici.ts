@@ -49,16 +49,6 @@ class LegacyController implements Controller {
 // Whether a dispatcher was seen to announce the start of a request, for all clients that use the dispatcher.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
-/** Records that a dispatcher announced the start of a request. */
-function sawStart(dispatcher: DispatcherLike): void {
-  if (!announces.has(dispatcher)) announces.set(dispatcher, true);
-}
-
-/** Records that a response came although the dispatcher announced no start of its request. */
-function sawNoStart(dispatcher: DispatcherLike): void {
-  announces.set(dispatcher, false);
-}
-
 /**
  * The phase of a request whose start was not announced. undici's own dispatchers announce starts. A dispatcher with
  * interceptors (a Proxy) counts as one that announces them only after it has done so once.
@@ -151,13 +141,13 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     if (request === undefined) refuseStart(controller, () => this.#isTold);
     // undici starts a request again if HTTP/2 refused its stream: only the first start counts.
     else if (isFirst) request.lifetime.started();
-    sawStart(this.#dispatcher);
+    if (!announces.has(this.#dispatcher)) announces.set(this.#dispatcher, true);
   }
 
   onResponseStart(_controller: Controller, status: number, headers: IncomingHttpHeaders): void {
     // Interim responses, such as 103, are ignored.
     if (this.request === undefined || status < 200) return;
-    if (this.#controller === undefined) sawNoStart(this.#dispatcher);
+    if (this.#controller === undefined) announces.set(this.#dispatcher, false);
     this.heard += 1;
     this.response = dispatchedResponse(status, this.request.maxResponseBytes, headers);
   }
