@@ -21,6 +21,11 @@ export function memberOf(value: unknown, name: string | symbol): unknown {
   return undefined;
 }
 
+/** Reads an object's own property: one that was added to Object.prototype counts as missing. */
+export function ownValue<T extends object, Name extends keyof T>(value: T, name: Name): T[Name] | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
 /**
  * Adds members to an object. No log lists them unless they are enumerable. The descriptors inherit nothing, because
  * Object.prototype may have a `get` or `set`.

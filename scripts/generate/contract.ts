@@ -127,34 +127,17 @@ export function generateChecks(operations: readonly OperationShape[]): string {
   const ids = operations.flatMap(({ id, rules }) =>
     Object.entries(rules.ids ?? {}).map(([name, each]) => [id + name, each]),
   );
-  const [underscore, idsUnderscore] = [checks, ids].map(({ length }) => (length === 0 ? "_" : ""));
   return [
     checks.length > 0
-      ? `import { ${["checkEach", ...named].join(", ")}, type Place, type Rules } from "./rules.js";\n`
-      : `import type { Place, Rules } from "./rules.js";\n`,
-    ...(checks.length > 0 ? [`const checks = { ${table.join(", ")} };\n`] : []),
-    ...(ids.length > 0 ? [`const ids: ReadonlyMap<string, Rules> = new Map(${JSON.stringify(ids)});\n`] : []),
-    "/** Checks the rules of a value that only some requests have. @throws StatusError */",
-    functionOf(
-      `checkRules(${underscore}value: unknown, ${underscore}rules: Rules, ${underscore}place: Place): void`,
-      checks.length > 0 && "checkEach(checks, value, rules, place);",
-    ),
-    "/** Whether a text has more rules than its type. */",
-    functionOf(
-      `hasRules(${underscore}rules: Rules): ${checks.length > 0 ? "boolean" : "undefined"}`,
-      checks.length > 0 && "return Object.keys(rules).length > 1;",
-    ),
-    "/** The rules of an id in a path; undefined if it is any text. */",
-    functionOf(
-      `idRules(${idsUnderscore}operation: string, ${idsUnderscore}name: string): ${ids.length > 0 ? "Rules | " : ""}undefined`,
-      // A bundler leaves out calls of a function without a body.
-      ids.length > 0 && "return ids.get(operation + name);",
-    ),
+      ? `import { ${["checkEach", ...named].join(", ")}, type Rules } from "./rules.js";\n`
+      : `import type { checkEach, Rules } from "./rules.js";\n`,
+    "/** Checks the rules that only some requests have; undefined while no request has one. */",
+    `export const checkRules: ReturnType<typeof checkEach> | undefined = ${
+      checks.length > 0 ? `checkEach({ ${table.join(", ")} })` : undefined
+    };\n`,
+    "/** The rules of the ids in paths, by operation and name; an id without rules is any text. */",
+    `export const idRules: ReadonlyMap<string, Rules> | undefined = ${
+      ids.length > 0 ? `new Map(${JSON.stringify(ids)})` : undefined
+    };\n`,
   ].join("\n");
-}
-
-function functionOf(signature: string, body: string | false): string {
-  return body === false
-    ? `export function ${signature} {}\n`
-    : `export function ${signature} {\n  ${body}\n}\n`;
 }

@@ -1,4 +1,5 @@
-import { amount, refusal } from "../errors/statusError.js";
+import { amount, invalid, refusal } from "../errors/statusError.js";
+import { ownValue } from "../values.js";
 
 /** The rules of a value, in the keywords of JSON Schema that the contract's requests use. */
 export interface Rules {
@@ -43,32 +44,27 @@ export interface Place {
   readonly validate: (value: unknown, rules: Rules, name: string) => void;
 }
 
-/** Reads one rule of a value. Own properties only: rules are plain objects, and Object.prototype may be polluted. */
-export function rule<Name extends keyof Rules>(rules: Rules, name: Name): Rules[Name] | undefined {
-  return Object.hasOwn(rules, name) ? rules[name] : undefined;
-}
-
 /**
- * Checks a value by each of its rules that is in `checks`.
- * @param checks For each rule its check, which throws a StatusError if the value, whose type is right, breaks the rule.
- * @throws StatusError for the first rule that it breaks
+ * A function that checks a value, whose type is right, by each of its rules that is in `checks`.
+ * @param checks For each rule its check, which throws a StatusError if the value breaks the rule.
  */
 export function checkEach(
   checks: Readonly<Record<string, (value: never, limit: never, place: Place) => void>>,
-  value: unknown,
-  rules: Rules,
-  place: Place,
-): void {
-  for (const word of Object.keys(checks)) {
-    const limit = rule(rules, word as keyof Rules);
-    const isOpen = word === "enum" ? rule(rules, "x-open") : word === "pattern" && !rule(rules, "form");
-    if (limit !== undefined && !isOpen) checks[word]?.(value as never, limit as never, place);
-  }
+): (value: unknown, place: Place) => void {
+  return (value, place) => {
+    for (const [word, check] of Object.entries(checks)) {
+      const { rules } = place;
+      const limit = ownValue(rules, word as keyof Rules);
+      const isOpen =
+        word === "enum" ? ownValue(rules, "x-open") : word === "pattern" && !ownValue(rules, "form");
+      if (limit !== undefined && !isOpen) check(value as never, limit as never, place);
+    }
+  };
 }
 
 /** Checks the rule `enum`: the value must be one of a list. */
 export function enumeration(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
-  if (!values.includes(value)) throw invalidValue(`${name} must be one of ${values.join(", ")}.`);
+  if (!values.includes(value)) throw invalid(`${name} must be one of ${values.join(", ")}.`);
 }
 
 export function pattern(
@@ -76,7 +72,7 @@ export function pattern(
   source: string,
   { name, rules }: { name: string; rules: Pick<Rules, "form"> },
 ): void {
-  if (!new RegExp(source, "u").test(value)) throw invalidValue(`${name} must have the form ${rules.form}.`);
+  if (!new RegExp(source, "u").test(value)) throw invalid(`${name} must have the form ${rules.form}.`);
 }
 
 // Characters are counted as JSON Schema does: one outside the basic plane counts once.
@@ -117,7 +113,7 @@ export function uniqueItems(list: readonly unknown[], isUnique: boolean, { name 
     const text = textOf(item);
     const first = seen.get(text);
     if (first !== undefined)
-      throw invalidValue(`${name}[${index}] is the same as ${name}[${first}]: no two items may be equal.`);
+      throw invalid(`${name}[${index}] is the same as ${name}[${first}]: no two items may be equal.`);
     seen.set(text, index);
   }
 }
@@ -140,7 +136,7 @@ export function additionalProperties(
   { name, rules, validate }: Place,
 ): void {
   if (typeof others === "boolean") return;
-  const known = rule(rules, "properties") ?? {};
+  const known = ownValue(rules, "properties") ?? {};
   for (const field of fieldsOf(value)) {
     if (Object.hasOwn(known, field)) continue;
     validate(value[field], others, `${name}.${field}`);
@@ -153,17 +149,17 @@ export function oneOf(
   place: Place,
 ): void {
   const { name, validate } = place;
-  const kind = Object.hasOwn(value, propertyName) ? value[propertyName] : undefined;
-  const variant = Object.hasOwn(variants, kind as string) ? variants[kind as string] : undefined;
+  const kind = ownValue(value, propertyName);
+  const variant = ownValue(variants, kind as string);
   if (typeof kind === "string" && variant !== undefined) validate(value, variant, name);
-  else throw invalidValue(`${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
+  else throw invalid(`${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
 }
 
 /** Checks the rule `not` with `required`: an object may not have all of these fields at once. */
 export function not(value: Fields, { required }: Required<Rules>["not"], { name }: Place): void {
   const given = fieldsOf(value);
   if (required.every((field) => given.includes(field)))
-    throw invalidValue(`${name} may not have ${required.join(" and ")} at once.`);
+    throw invalid(`${name} may not have ${required.join(" and ")} at once.`);
 }
 
 // A field that is undefined is not sent.
@@ -172,11 +168,11 @@ function fieldsOf(value: Fields): string[] {
 }
 
 function atLeast(count: number, least: number, name: string, noun: string): void {
-  if (count < least) throw invalidValue(`${name} must have at least ${amount(least, noun)}, not ${count}.`);
+  if (count < least) throw invalid(`${name} must have at least ${amount(least, noun)}, not ${count}.`);
 }
 
 function atMost(count: number, most: number, name: string, noun: string): void {
-  if (count > most) throw invalidValue(`${name} must have at most ${amount(most, noun)}, not ${count}.`);
+  if (count > most) throw invalid(`${name} must have at most ${amount(most, noun)}, not ${count}.`);
 }
 
 // Turns a value into a text by which equal values are found; an object of a class stays itself, equal to no other.
@@ -188,10 +184,6 @@ function textOf(value: unknown): unknown {
   if (prototype !== null && prototype !== Object.prototype) return value;
   const fields = fieldsOf(value as Fields).sort();
   return `{${fields.map((field) => `${JSON.stringify(field)}:${textOf((value as Fields)[field])}`).join()}}`;
-}
-
-function invalidValue(message: string): Error {
-  return refusal("INVALID_ARGUMENT", message);
 }
 
 function outOfRange(message: string): Error {

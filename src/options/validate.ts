@@ -1,7 +1,7 @@
 import { amount, invalid, refusal } from "../errors/statusError.js";
-import { tagOf, WithoutPrototype } from "../values.js";
-import { checkRules, hasRules } from "./contractChecks.js";
-import { type Rules, rule } from "./rules.js";
+import { ownValue, tagOf, WithoutPrototype } from "../values.js";
+import { checkRules } from "./contractChecks.js";
+import type { Rules } from "./rules.js";
 
 /** The rules of a request, from the contract. */
 export interface RequestRules {
@@ -27,60 +27,58 @@ const nouns: Readonly<Record<string, string>> = {
 /**
  * Checks a value against its rules; fields without rules pass.
  *
- * @param owner The rules of the object that the value is a field of.
+ * @param when Added to the message for a wrong type.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE`, naming the first value that breaks a rule.
  */
-export function validate(value: unknown, rules: Rules, name: string, owner?: Rules): void {
+export function validate(value: unknown, rules: Rules, name: string, when = ""): void {
   const { type } = rules;
   if (type && !hasType(value, rules)) {
-    const when = owner === undefined || isRequired(owner, name) ? "" : " when given";
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
-    throw refusal("INVALID_ARGUMENT", `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
+    throw invalid(`${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
   }
   if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules);
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
   else if (typeof value === "number") validateNumber(value, rules, name);
-  checkRules(value, rules, { name, rules, validate });
+  checkRules?.(value, { name, rules, validate });
 }
 
 function hasType(value: unknown, rules: Rules): boolean {
   const { type } = rules;
   if (type === "integer") return Number.isSafeInteger(value);
   if (type === "number") return Number.isFinite(value);
-  if (Array.isArray(value)) return type === "array" && !(value.length < (rule(rules, "minItems") as number));
+  if (Array.isArray(value))
+    return type === "array" && !(value.length < (ownValue(rules, "minItems") as number));
   return value !== null && typeof value === type;
 }
 
 function lengthOf(rules: Rules): string {
-  const minItems = rule(rules, "minItems");
-  return minItems ? ` of at least ${amount(minItems, `${rule(rules, "items")?.type}`)}` : "";
-}
-
-function isRequired(rules: Rules, field: string): boolean {
-  return rule(rules, "required")?.includes(field) === true;
+  const minItems = ownValue(rules, "minItems");
+  return minItems ? ` of at least ${amount(minItems, `${ownValue(rules, "items")?.type}`)}` : "";
 }
 
 // Own properties only: a polluted Object.prototype must not fill in a field.
 function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules): void {
-  const properties = rule(rules, "properties");
+  const properties = ownValue(rules, "properties");
   if (properties === undefined) return;
+  const required = ownValue(rules, "required");
   for (const field of Object.keys(properties)) {
-    const content = Object.hasOwn(value, field) ? value[field] : undefined;
-    const isMissing = content === undefined && !isRequired(rules, field);
-    if (!isMissing) validate(content, properties[field] as Rules, field, rules);
+    const content = ownValue(value, field);
+    const isRequired = required?.includes(field);
+    if (isRequired || content !== undefined)
+      validate(content, properties[field] as Rules, field, isRequired ? "" : " when given");
   }
 }
 
 function validateNumber(value: number, rules: Rules, name: string): void {
-  const minimum = rule(rules, "minimum");
+  const minimum = ownValue(rules, "minimum");
   if (minimum !== undefined && value < minimum)
     throw refusal("OUT_OF_RANGE", `${name} must be at least ${minimum}, not ${value}.`);
 }
 
 function validateItems(list: readonly unknown[], rules: Rules, name: string): void {
-  const items = rule(rules, "items");
+  const items = ownValue(rules, "items");
   if (items === undefined) return;
-  const isText = items.type === "string" && !hasRules(items);
+  const isText = items.type === "string" && Object.keys(items).length === 1;
   for (let index = 0; index < list.length; index++) {
     // A list of texts is checked without a call for each text: 10,000 documents take a fraction of a millisecond.
     if (!isText || typeof list[index] !== "string") validate(list[index], items, `${name}[${index}]`);
@@ -105,7 +103,7 @@ export function ownProperties<T extends object>(
   table?: OptionTable<object>,
 ): T {
   if (value === undefined) return nothing as T;
-  checkObject(value, what);
+  validate(value, { type: "object" }, what);
   const own = Object.assign(new WithoutPrototype(), value) as T;
   if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
   if (table !== undefined) checkTable(own as Record<string, unknown>, table, what);
@@ -123,11 +121,6 @@ function addAccessors(own: object, value: object, what: string): void {
       if (Object.hasOwn(descriptor, "get") && !(name in own))
         Object.assign(own, { [name]: Reflect.get(value, name) });
   }
-}
-
-/** Checks that a value is an object and not a list. */
-function checkObject(value: unknown, what: string): void {
-  validate(value, { type: "object" }, what);
 }
 
 /**
@@ -161,7 +154,7 @@ const renamed: Readonly<Record<string, string>> = { repeatable: "idempotent", ma
 
 /** Suggests what to write for an unknown name. */
 export function suggestion(name: string, known: readonly string[]): string {
-  const now = Object.hasOwn(renamed, name) ? (renamed[name] as string) : "";
+  const now = ownValue(renamed, name) ?? "";
   if (known.includes(now)) return `it is renamed to ${now}.`;
   const [near] = known
     // Edits per letter of the known name, because long names are often abbreviated.

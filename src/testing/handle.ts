@@ -78,7 +78,7 @@ function mockResponse(
 }
 
 function checkIdRules(operation: OperationId, name: string, id: string): void {
-  const rules = idRules(operation, name);
+  const rules = idRules?.get(operation + name);
   const refusal = rules && refusalOf(id, rules, camelCase(name));
   if (refusal) throw refusal;
 }

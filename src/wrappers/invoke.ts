@@ -75,7 +75,7 @@ export function pathOf(
 ): string {
   return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const id = name === "account_id" ? accountId : ids[name];
-    placed[name] = checkId(id, camelCase(name), idRules(operation, name));
+    placed[name] = checkId(id, camelCase(name), idRules?.get(operation + name));
     // encodeURIComponent does not encode !'()*, which RFC 3986 reserves.
     return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
   });

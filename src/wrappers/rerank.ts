@@ -8,7 +8,7 @@ import { checkSpelling, ownProperties, validate } from "../options/validate.js";
 import type { Limiters } from "../policy/limiter.js";
 import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
-import { memberOf } from "../values.js";
+import { memberOf, ownValue } from "../values.js";
 import { invoke, loaded, ownOptions, start, startCall } from "./invoke.js";
 
 const { body: rules } = requests.rerankDocuments;
@@ -52,8 +52,8 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
       const { rerankModel } = settings.client;
-      const hasModel = Object.hasOwn(body, "model") && body.model !== undefined;
-      const whole = hasModel || rerankModel === undefined ? body : { ...body, model: rerankModel };
+      const isWhole = rerankModel === undefined || ownValue(body, "model") !== undefined;
+      const whole = isWhole ? body : { ...body, model: rerankModel };
       return { ids: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
