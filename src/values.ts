@@ -4,7 +4,7 @@
  * The constructor of objects that inherit nothing. Engines keep the members of an Object.create(null) in a hash table:
  * reading and copying them costs several times more.
  */
-export const WithoutPrototype = function Bare() {} as unknown as new () => object;
+export const WithoutPrototype = function Bare() {} as unknown as new <T extends object>() => T;
 WithoutPrototype.prototype = Object.create(null);
 
 /**
@@ -97,13 +97,11 @@ export function notify<E>(listener: ((event: E) => unknown) | undefined, event: 
   if (listener === undefined) return;
   try {
     const returned = listener(event);
-    if (returned !== undefined) Promise.resolve(returned).catch(ignore);
+    if (returned !== undefined) Promise.resolve(returned).catch(() => {});
   } catch {
     // An exception is ignored, like a rejection.
   }
 }
-
-function ignore(): void {}
 
 export function urlOf(value: unknown): URL | undefined {
   // jsdom and older browsers have no URL.canParse.

@@ -97,7 +97,8 @@ export class StatusError extends Error {
     // Own properties only: a polluted Object.prototype must not add details.
     const own: StatusErrorDetails = Object.assign(new WithoutPrototype(), details);
     const { code, executed, cause } = own;
-    const text = sentence(message);
+    // A sentence, because the hint follows it.
+    const text = /[.!?:]$/.test(message) ? message : `${message}.`;
     const advice = own.hint ?? own.advice ?? adviceFor(own, message);
     const reason = own.reason ?? (own.hint === undefined ? reasonFor(own) : "");
     const hint = sentences(advice, reason);
@@ -165,11 +166,6 @@ const getter = {
     return this[given]();
   },
 } as PropertyDescriptor;
-
-// Ends a text as a sentence, because the hint follows it.
-function sentence(text: string): string {
-  return /[.!?:]$/.test(text) ? text : `${text}.`;
-}
 
 /** A copy of an argument's error that names the operation: the check that threw it does not know the operation. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {

@@ -1,7 +1,7 @@
 // A form with a file: how it is written, how `fetch` functions and undici send it, and how a server reads it.
 import type { QueuingStrategy, UnderlyingSource } from "node:stream/web";
 import type { RequestRules } from "../options/validate.js";
-import { memberOf } from "../values.js";
+import { memberOf, valueOr } from "../values.js";
 import { type FileSource, SourceError } from "./fileSource.js";
 
 /** The form part of an operation that holds the file, as the contract has it. */
@@ -357,17 +357,10 @@ function readHead(head: string): Readonly<Record<"name" | "filename" | "contentT
   const [, extended] = /;\s*filename\*=utf-8'[^']*'([^;\s]+)/i.exec(disposition) ?? [];
   return {
     name: parameter("name"),
-    filename: extended === undefined ? parameter("filename") : decodedName(extended),
+    filename:
+      extended === undefined ? parameter("filename") : valueOr(() => decodeURIComponent(extended), extended),
     contentType: header("content-type") || undefined,
   };
-}
-
-function decodedName(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function latin1Bytes(text: string): Uint8Array {

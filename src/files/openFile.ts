@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkCharacters, checkInteger, checkString } from "../options/arguments.js";
-import { memberOf, valueOr } from "../values.js";
+import { isInstance, memberOf, valueOr } from "../values.js";
 import {
   type BlobLike,
   type FileSource,
@@ -35,7 +35,10 @@ export async function openFile(
   if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) {
     const source = fromBlob(file, given ?? nameOfBlob(file));
-    return sized(disk?.openBlob && isNative(file) ? await disk.openBlob(file, source, size) : source, size);
+    return sized(
+      disk?.openBlob && isInstance(file, globalThis.Blob) ? await disk.openBlob(file, source, size) : source,
+      size,
+    );
   }
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
   throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
@@ -65,7 +68,7 @@ function fromBlob(blob: BlobLike, name: string): FileSource {
     type: blob.type,
     replayable: true,
     // `blob` is undefined for a package's own Blob class: `new Blob([...])` takes only the bytes of the platform's Blobs.
-    blob: isNative(blob) ? () => blob : undefined,
+    blob: isInstance(blob, globalThis.Blob) ? () => blob : undefined,
     check: async () => {},
     chunks: () => bytesOf(blob.stream() as Stream),
     close: async () => {},
@@ -105,10 +108,6 @@ function needName(name: string | undefined, what: string): string {
 function isBlob(value: unknown): value is BlobLike {
   const has = (name: string): boolean => typeof memberOf(value, name) === "function";
   return Number.isInteger(memberOf(value, "size")) && has("stream") && has("slice");
-}
-
-function isNative(value: unknown): value is Blob {
-  return valueOr(() => value instanceof Blob, false);
 }
 
 function isUrl(value: unknown): value is UrlLike {
@@ -185,12 +184,7 @@ function bytesIn(value: unknown): Uint8Array | undefined {
 
 /** Whether an array's buffer was transferred. The array then has length 0, like an empty one, but its methods throw. */
 function isDetached(bytes: Uint8Array): boolean {
-  try {
-    bytes.keys();
-    return false;
-  } catch {
-    return true;
-  }
+  return valueOr(() => bytes.keys(), undefined) === undefined;
 }
 
 async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -61,11 +61,9 @@ const longestNesting = 50;
 
 function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths: Uint16Array): Span[] {
   const { length } = chars;
-  const ending = partAtEnd(form, form.leastPart, lengths, (rest) =>
-    escapeBegun.test(text.slice(startOf(length - rest))),
-  );
+  const ending = partAtEnd(form, lengths, (rest) => escapeBegun.test(text.slice(startOf(length - rest))));
   const first = reversed(chars.slice(0, form.chars.length + longestNesting));
-  const beginning = partAtEnd(form, form.leastPart, matchedLengths(reversed(form.chars), first), (rest) =>
+  const beginning = partAtEnd(form, matchedLengths(reversed(form.chars), first), (rest) =>
     escapeEnded.test(chars.slice(0, rest)),
   );
   return [
@@ -76,15 +74,14 @@ function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths:
 
 // How many characters at the end belong to the key's spelling, including part of an escape after it.
 function partAtEnd(
-  { chars }: KeyForm,
-  least: number,
+  { chars, leastPart }: KeyForm,
   lengths: Uint16Array,
   isEscape: (rest: number) => boolean,
 ): number {
   for (let rest = 0; rest <= longestNesting; rest++) {
     const length = lengths.at(-1 - rest) ?? 0;
     if (length === chars.length) return 0;
-    if (length >= least && (rest === 0 || isEscape(rest))) return length + rest;
+    if (length >= leastPart && (rest === 0 || isEscape(rest))) return length + rest;
   }
   return 0;
 }
@@ -95,20 +92,19 @@ function reversed(text: string): string {
 
 // For each index of `chars`, length of the longest prefix of `form` that ends there (Knuth-Morris-Pratt).
 function matchedLengths(form: string, chars: string): Uint16Array {
-  const own = new Uint16Array(form.length);
-  const lengths = new Uint16Array(chars.length);
-  const follow = (into: Uint16Array, text: string, from: number): void => {
-    let length = 0;
-    for (let i = from; i < text.length; i++) {
-      while (length > 0 && form[length] !== text[i]) length = own[length - 1] as number;
-      if (form[length] === text[i]) length++;
-      into[i] = length;
-    }
-  };
-  follow(own, form, 1);
-  follow(lengths, chars, 0);
-  return lengths;
+  const text = form + chars;
+  const lengths = new Uint16Array(text.length);
+  let length = 0;
+  for (let i = 1; i < text.length; i++) {
+    // The form's own lengths say where a search goes on after a mismatch.
+    if (i === form.length) length = 0;
+    while (length > 0 && form[length] !== text[i]) length = lengths[length - 1] as number;
+    if (form[length] === text[i]) length++;
+    lengths[i] = length;
+  }
+  return lengths.subarray(form.length);
 }
+
 /** The characters of a text, as they are or unescaped. */
 interface Characters {
   readonly text: string;
