@@ -13,7 +13,6 @@ import {
 import type { ClientSettings, Log } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
-import { checkIfGiven } from "./options/arguments.js";
 import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
@@ -159,12 +158,11 @@ function givenSettings(
   transport: Transport,
   budget: ClientSettings["budget"],
 ): GivenSettings {
-  const { baseUrl, apiKey, accountId, connectTimeoutMs = defaultConnectMs } = options;
-  const isInsecureAllowed = options.allowInsecureHttp === true;
+  const { baseUrl, apiKey, accountId, allowInsecureHttp, connectTimeoutMs = defaultConnectMs } = options;
   return Object.assign(new WithoutPrototype(), options, {
-    baseUrl: checkIfGiven((value, what) => checkAddress(value, what, isInsecureAllowed), baseUrl, "baseUrl"),
-    apiKey: typeof apiKey === "function" ? apiKey : checkIfGiven(checkKey, apiKey, "apiKey"),
-    accountId: checkIfGiven(checkAccountId, accountId, "accountId"),
+    baseUrl: checkAddress(baseUrl, "baseUrl", allowInsecureHttp === true),
+    apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
+    accountId: checkAccountId(accountId, "accountId"),
     rerankModel: checkModel(options.rerankModel, "rerankModel"),
     userAgent: `tunerank/${version} ${runtime} ${options.userAgent ?? ""}`.trimEnd(),
     connectTimeoutMs,

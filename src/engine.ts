@@ -20,5 +20,5 @@ export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
 export { redactorOf } from "./redact/redact.js";
 export { isExcepted } from "./transport/node/proxies.js";
-export { isLoopbackAddress } from "./values.js";
+export { isLoopback } from "./values.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

@@ -108,14 +108,9 @@ export function urlOf(value: unknown): URL | undefined {
   return valueOr(() => new URL(value as string), undefined);
 }
 
-/** Whether a URL's host name stands for this machine. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-/** Whether a server that listens on an address can be reached from this machine only. */
-export function isLoopbackAddress(address: string): boolean {
-  return isLoopback(address.includes(":") ? `[${address}]` : address);
+/** Whether a URL's host name, or the address that a server listens on, stands for this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|\[::1]|::1|127\.\d+\.\d+\.\d+)$/.test(host);
 }
 
 /** Whether an Origin header names a web page of another machine, or of no machine (`null`). */

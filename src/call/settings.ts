@@ -1,4 +1,4 @@
-import { checkSeen, permissionFor, readVariable, warn } from "#platform";
+import { permissionFor, readVariable, unseenIn, warn } from "#platform";
 import type { OperationName } from "../errors/codes.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
@@ -83,27 +83,32 @@ export class ClientConfig {
 /** Invisible characters, which no API key and no address contains. */
 export const unseen: RegExp = /[\s\p{Cc}]/u;
 
-/** Wraps a check: its error names an invisible character that a file, an editor or the clipboard left in the value. */
-export function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T> {
+/**
+ * Wraps the check of an option that need not be given: its error names an invisible character that a file, an editor or
+ * the clipboard left in the value.
+ */
+function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T | undefined> {
   return (value, what) => {
-    checkSeen(value, what, inside);
+    if (value === undefined) return undefined;
+    const found = unseenIn(value, inside);
+    if (found) throw invalid(`${what} ${found}`);
     return check(value, what);
   };
 }
 
-/** Checks a service's address. */
-export function checkAddress(value: unknown, what: string, allowInsecureHttp: boolean): string {
+/** Checks a service's address, if it is given. */
+export function checkAddress(value: unknown, what: string, allowInsecureHttp: boolean): string | undefined {
   return seen(() => checkBaseUrl(value, what, allowInsecureHttp), unseen)(value, what);
 }
 
-/** Checks the id of an account. */
-export const checkAccountId: Check<string> = seen(checkId);
+/** Checks the id of an account, if it is given. */
+export const checkAccountId: Check<string | undefined> = seen(checkId);
 
-/** Checks the client's option `rerankModel`: the name of a model; undefined if none is set. */
+/** Checks the client's option `rerankModel`, the name of a model, if it is given. */
 export const checkModel: Check<string | undefined> = seen(checkText);
 
-/** Checks that an API key can be sent in a header. */
-export const checkKey: Check<string> = seen(checkApiKey, unseen);
+/** Checks that an API key can be sent in a header, if it is given. */
+export const checkKey: Check<string | undefined> = seen(checkApiKey, unseen);
 
 function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
   const baseUrl =

@@ -1,4 +1,4 @@
-import { isLoopbackAddress } from "../engine.js";
+import { isLoopback } from "../engine.js";
 import { isStatusError, type StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import {
@@ -41,7 +41,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   });
   const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);
-  if (!isLoopbackAddress(host)) {
+  if (!isLoopback(host)) {
     terminal.note(
       "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
     );

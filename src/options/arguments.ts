@@ -47,12 +47,6 @@ export function unseenIn(text: unknown, inside: RegExp): string | undefined {
   return `${where} a ${name}${end ? "" : " inside"}.`;
 }
 
-/** Rejects a text in which {@link unseenIn} finds a character. @throws StatusError */
-export function checkSeen(text: unknown, what: string, inside: RegExp): void {
-  const found = unseenIn(text, inside);
-  if (found) throw invalid(`${what} ${found}`);
-}
-
 const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
   [/[?#]/, "a query or fragment"],
   [/[\s\\\p{Cc}]/u, "spaces, backslashes or control characters"],
@@ -89,9 +83,9 @@ export function isHeaderText(value: string): boolean {
   return /^[\t\x20-\x7e]{0,8192}$/.test(value);
 }
 
-/** Checks that a value is text for a header, or undefined. */
-export function checkText(value: unknown, what: string): string | undefined {
-  if (value === undefined || (typeof value === "string" && isHeaderText(value))) return value;
+/** Checks that a value is text for a header. */
+export function checkText(value: unknown, what: string): string {
+  if (typeof value === "string" && isHeaderText(value)) return value;
   throw invalid(`${what} must be printable ASCII text.`);
 }
 
@@ -103,15 +97,6 @@ export function checkDuration(value: unknown, what: string): number {
   if (!Number.isFinite(value)) throw invalid(`${what} must be a number of milliseconds.`);
   if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
   return value as number;
-}
-
-/** Applies a check to an option that is given; an option that is not given stays undefined. */
-export function checkIfGiven<T>(
-  check: (value: unknown, what: string) => T,
-  value: unknown,
-  what: string,
-): T | undefined {
-  return value === undefined ? undefined : check(value, what);
 }
 
 /** Checks that a value is true, false or undefined, which counts as false. */

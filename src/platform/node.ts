@@ -7,7 +7,7 @@ import type { RerankUsage } from "../generated/types.js";
 import type { AttemptTrace, CallTrace, TraceDetails } from "../options/types.js";
 import { memberOf } from "../values.js";
 
-export { checkSeen, unseenIn } from "../options/arguments.js";
+export { unseenIn } from "../options/arguments.js";
 export {
   blamed,
   isBeforeConnection,

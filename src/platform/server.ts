@@ -5,7 +5,7 @@ import type { Disk } from "../files/openFile.js";
 import type { Transport, TransportOptions } from "../transport/exchange.js";
 import * as web from "./web.js";
 
-export { checkSeen, unseenIn } from "../options/arguments.js";
+export { unseenIn } from "../options/arguments.js";
 export { isBeforeConnection, keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
 export { inspectedAs } from "../values.js";
 export * from "./web.js";

@@ -44,9 +44,6 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
 /** Finds no invisible character: the general check of a value rejects it, with a message that is less exact. */
 export function unseenIn(): undefined {}
 
-/** Checks nothing, for the same reason as {@link unseenIn}. */
-export function checkSeen(): void {}
-
 /** Warns the program's user of a setting that has no effect. */
 export function warn(text: string): void {
   console.warn(text);

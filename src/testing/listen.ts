@@ -2,7 +2,7 @@ import type * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { invalid, refusal } from "../errors/statusError.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
-import { isForeignHost, isLoopbackAddress, notify } from "../values.js";
+import { isForeignHost, isLoopback, notify } from "../values.js";
 import { handle, type MockReply, type Parts } from "./handle.js";
 import { jsonResponse, responseBytes } from "./mockResponse.js";
 import { maxFormBytes } from "./receive.js";
@@ -14,7 +14,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const port = checkInteger(options.port ?? 0, "port", 0);
   checkCallback(onRequest, "onRequest");
   const origins = checkOrigins(allowOrigins);
-  const onlyHere = isLoopbackAddress(host);
+  const onlyHere = isLoopback(host);
   // node:http is loaded by name at run time, so that bundlers do not try to include it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
   if (node === undefined) throw refusal("UNIMPLEMENTED", noHttp);
