@@ -1,4 +1,5 @@
 import { operations } from "../generated/contract.js";
+import { ownValue } from "../values.js";
 import {
   isIdempotent,
   isIdempotentKind,
@@ -95,10 +96,8 @@ export function adviceFor(
   message: string,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
-  const key = [`${httpStatus} ${operation}`, `${httpStatus}`].find((each) =>
-    Object.hasOwn(adviceOfStatus, each),
-  );
-  const ofStatus = key && adviceOfStatus[key];
+  const ofStatus =
+    ownValue(adviceOfStatus, `${httpStatus} ${operation}`) ?? ownValue(adviceOfStatus, `${httpStatus}`);
   const own = codeSource === "client" ? adviceOfOwn[code] : undefined;
   const report = requestId ? `Report it to whoever runs the service, with the request id ${requestId}.` : "";
   const known = withoutSaid(own ?? ofStatus ?? adviceOfCode[code] ?? report, message);

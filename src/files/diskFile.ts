@@ -59,14 +59,12 @@ async function* readAhead(
 ): AsyncGenerator<Uint8Array> {
   const buffers = [Buffer.allocUnsafe(readBytes), Buffer.allocUnsafe(readBytes)] as const;
   let position = 0;
-  const read = async (turn: number): Promise<Uint8Array> => {
-    const buffer = buffers[turn % 2] as Buffer;
-    const { bytesRead } = await handle.read(buffer, 0, readBytes, position);
-    position += bytesRead;
-    return buffer.subarray(0, bytesRead);
-  };
   const fill = (turn: number): Promise<Uint8Array> => {
-    const filled = read(turn);
+    const buffer = buffers[turn % 2] as Buffer;
+    const filled = handle.read(buffer, 0, readBytes, position).then(({ bytesRead }) => {
+      position += bytesRead;
+      return buffer.subarray(0, bytesRead);
+    });
     // The read is awaited later, once the previous chunk was sent. Until then a failure must not count as unhandled.
     filled.catch(() => {});
     return filled;

@@ -63,7 +63,7 @@ export class Multipart implements FetchForm {
       `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name.replaceAll('"', "%22")}"\r\n` +
       `Content-Type: ${type}\r\n\r\n`;
     this.tail = `\r\n--${boundary}--\r\n`;
-    const framing = new TextEncoder().encode(this.head + this.tail).byteLength;
+    const framing = encode(this.head + this.tail).byteLength;
     this.size = size === undefined ? undefined : framing + size;
   }
 
@@ -257,12 +257,11 @@ export class FormBytes {
   }
 
   async *#read(copiedBelow: number): AsyncGenerator<Uint8Array> {
-    const encoder = new TextEncoder();
-    yield encoder.encode(this.form.head);
+    yield encode(this.form.head);
     for await (const chunk of fileChunks(this.form.part))
       yield chunk.byteLength < copiedBelow ? new Uint8Array(chunk) : chunk;
     this.#complete = true;
-    yield encoder.encode(this.form.tail);
+    yield encode(this.form.tail);
   }
 }
 
@@ -325,14 +324,14 @@ export function parseMultipart(
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return undefined;
-  const first = latin1Bytes(`--${boundary}`);
-  const between = latin1Bytes(`\r\n--${boundary}`);
-  const blankLine = latin1Bytes("\r\n\r\n");
+  const first = encode(`--${boundary}`);
+  const between = encode(`\r\n--${boundary}`);
+  const blankLine = encode("\r\n\r\n");
   if (!startsWith(body, first, 0)) return undefined;
   const parts: ReturnType<typeof parseMultipart> = [];
   let start = first.length;
-  while (!startsWith(body, latin1Bytes("--"), start)) {
-    if (!startsWith(body, latin1Bytes("\r\n"), start)) return undefined;
+  while (!startsWith(body, encode("--"), start)) {
+    if (!startsWith(body, encode("\r\n"), start)) return undefined;
     const headEnd = find(body, blankLine, start);
     const contentStart = headEnd + blankLine.length;
     const contentEnd = headEnd === -1 ? -1 : find(body, between, contentStart);
@@ -363,7 +362,7 @@ function readHead(head: string): Readonly<Record<"name" | "filename" | "contentT
   };
 }
 
-function latin1Bytes(text: string): Uint8Array {
+function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
