@@ -52,8 +52,8 @@ export function checkEach(
   checks: Readonly<Record<string, (value: never, limit: never, place: Place) => void>>,
 ): (value: unknown, place: Place) => void {
   return (value, place) => {
+    const { rules } = place;
     for (const [word, check] of Object.entries(checks)) {
-      const { rules } = place;
       const limit = ownValue(rules, word as keyof Rules);
       const isOpen =
         word === "enum" ? ownValue(rules, "x-open") : word === "pattern" && !ownValue(rules, "form");
