@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { allRows, conformanceFile } from "../support/decisionRows.js";
 import { testRetryTable } from "../support/testRetryTable.js";
 
-// Each row with each operation over one transport, by turns; test/all/retryTable.test.ts has both.
+// Each row with one operation over one transport, by turns; test/all/retryTable.test.ts has both.
 testRetryTable(true);
 
 describe("the conformance data", () => {

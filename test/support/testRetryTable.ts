@@ -51,7 +51,7 @@ interface Run {
   readonly act: () => Promise<Seen>;
 }
 
-/** Every row with each operation over each transport; over one of them, by turns, when `sampled`. */
+/** Every row with each operation over each transport; with one over one of them, by turns, when `sampled`. */
 function runsOf(sampled: boolean): readonly Run[] {
   return ways.flatMap(({ name, options }, way) =>
     operationCalls.flatMap((call, operation) =>
@@ -59,7 +59,9 @@ function runsOf(sampled: boolean): readonly Run[] {
         .filter(
           ({ event }, row) =>
             !hidden[name]?.has(event) &&
-            (!sampled || hiddenFromFetch.has(event) || (row + operation) % ways.length === way),
+            (!sampled ||
+              (row % operationCalls.length === operation &&
+                (hiddenFromFetch.has(event) || row % ways.length === way))),
         )
         .map((row) => ({
           transport: name,

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { errors, input, queryOf, rankingOf, useBulkFiles } from "../support/bulkFiles.js";
-import { tunerank } from "../support/commandLine.js";
-import { useRecordingServer } from "../support/recordingServer.js";
+import { errors, input, queryOf, rankingOf, useBulkFiles } from "../../support/bulkFiles.js";
+import { tunerank } from "../../support/commandLine.js";
+import { useRecordingServer } from "../../support/recordingServer.js";
 
 const server = useRecordingServer();
 const bulk = useBulkFiles(server);
