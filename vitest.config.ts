@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longestFirst.js";
 
 // The first makes "#platform" mean src, so that nothing has to be built before a test; the others are the defaults.
 const conditions: string[] = ["tunerank-source", "module", "node", "development|production"];
@@ -23,6 +24,7 @@ const config: ViteUserConfig = defineConfig({
     exclude: ["test/all/**"],
     // Tests wait for sockets and timers: one more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // Half of the time would go into starting a process for each file. `npm run test:all` starts them.
     isolate: false,
     // Only ends what hangs, also on a busy machine: what a test says about time it asserts itself.

@@ -1,13 +1,13 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { manPage } from "../../scripts/build/manPage.js";
-import { environmentRows } from "../../src/cli/environment.js";
-import { exitCodeOf } from "../../src/cli/exitCodes.js";
-import { helpExamples } from "../../src/cli/help.js";
-import { createProgram, shells } from "../../src/cli/program.js";
-import { requests } from "../../src/generated/contract.js";
-import { descriptions } from "../../src/generated/descriptions.js";
-import { outcomeOf, start, tunerank } from "../support/commandLine.js";
+import { manPage } from "../../../scripts/build/manPage.js";
+import { environmentRows } from "../../../src/cli/environment.js";
+import { exitCodeOf } from "../../../src/cli/exitCodes.js";
+import { helpExamples } from "../../../src/cli/help.js";
+import { createProgram, shells } from "../../../src/cli/program.js";
+import { requests } from "../../../src/generated/contract.js";
+import { descriptions } from "../../../src/generated/descriptions.js";
+import { outcomeOf, start, tunerank } from "../../support/commandLine.js";
 
 const { commands } = createProgram();
 const optionsOf = (command: (typeof commands)[number]) =>
