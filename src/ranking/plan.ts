@@ -56,8 +56,7 @@ export function planItems<T>(
     if (before === undefined && kept.length < batchSize) kept[index] = texts;
     return texts;
   });
-  const [first] = batches;
-  kept.length = first?.parts === undefined ? (first?.count ?? 0) : 0;
+  kept.length = batches[0]?.parts === undefined ? (batches[0]?.count ?? 0) : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
     return callFingerprint(hash, body);
