@@ -202,9 +202,7 @@ export class Run<Id> implements RunParts {
     if (!isPause && !endsRun(error, isAdmitted)) return false;
     if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
     this.schedule.close();
-    // Clear the pause in the limiter: it ends this run, and other runs that share the limiter must not wait for it.
-    if (isPause) this.schedule.limiter.pausedUntil = 0;
-    else this.#calls.forget();
+    if (!isPause) this.#calls.forget();
     return true;
   }
 

@@ -99,7 +99,9 @@ export class Limiter {
     const transient = isTransient(failure, decision);
     const askedMs = pauseAskedBy(failure, decision);
     if (ended >= this.pausedUntil) this.#random = random;
-    if (askedMs > 0) this.#pause(ended + askedMs, this.#random * jitterOf(askedMs));
+    // A wait that is too long ends its run: the others, which would not wait so long either, keep the pause they have.
+    const isWaitedFor = askedMs > 0 && decision.notRetried !== "asked-to-wait-too-long";
+    if (isWaitedFor) this.#pause(ended + askedMs, this.#random * jitterOf(askedMs));
     const isRateLimited = code === "RESOURCE_EXHAUSTED" && codeSource !== "client";
     if (isRateLimited || transient || httpStatus === undefined) this.ended();
     else this.responded(times);

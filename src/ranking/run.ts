@@ -93,8 +93,6 @@ class Batches {
     } catch (error) {
       lane.failed();
       this.#failure ??= { batch, error };
-      // The pause that is too long for this call ends it, and may be no pause of other calls.
-      if (memberOf(error, "notRetried") === "asked-to-wait-too-long") this.#limiter.pausedUntil = 0;
       // No further batch begins.
       this.#next = batches;
       this.#controller.abort();

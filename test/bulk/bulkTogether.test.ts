@@ -82,6 +82,28 @@ describe("runs that go on together", () => {
     expect(await second).toHaveLength(2);
   });
 
+  test("a Retry-After that is too long ends one run, and leaves a shorter one that holds another as it is", async () => {
+    const held: Record<string, (reply: object) => void> = {};
+    server.reply((request, response) => {
+      if (server.requests.length > 2) return good;
+      held[queryOf(request)] = (headers) => response.writeHead(429, { ...headers }).end();
+      return undefined;
+    });
+    const client = connect();
+    const first = rank(client, requests(0, 1));
+    const second = rank(client, requests(1, 1)).catch((error: unknown) => error);
+    await until(() => Object.keys(held).length === 2);
+    held["0/0"]?.({ "retry-after": "7" });
+    await clock.waitsFor(7000);
+    held["1/0"]?.({ "retry-after": "100" });
+    expect(await second).toMatchObject({ code: "RESOURCE_EXHAUSTED", retryAfterMs: 100_000 });
+    const third = rank(client, requests(2, 1));
+    await turns();
+    expect(server.requests).toHaveLength(2);
+    clock.pass(7000);
+    expect([await first, await third]).toEqual([["0"], ["0"]]);
+  });
+
   test("a run that was asked to wait begins again a random time after it", async () => {
     vi.mocked(Math.random).mockReturnValue(0.5);
     server.reply(() => (server.requests.length === 1 ? asking(30) : good));

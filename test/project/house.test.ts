@@ -57,11 +57,11 @@ test("the entries, which are files of their own, share no more than three names"
   );
 });
 
-// With a tenth of room: `npx tsx scripts/count.ts` prints what there is.
+// With some room: `npx tsx scripts/count.ts` prints what there is.
 test("the core is no larger than it was made, and no file is longer than one idea", () => {
   const { files, lines, types, longest } = sizes();
-  expect(files).toBeLessThanOrEqual(76);
-  expect(lines).toBeLessThanOrEqual(13_180);
+  expect(files).toBeLessThanOrEqual(75);
+  expect(lines).toBeLessThanOrEqual(13_000);
   expect(types).toBeLessThanOrEqual(197);
   expect(longest).toBeLessThanOrEqual(400);
 });
