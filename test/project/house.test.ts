@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { circlesIn, importsUpwards, namesTwice, readImports, sizes } from "../../scripts/house.js";
-import { root } from "../support/project.js";
+import { root, run } from "../support/project.js";
 
 const imports = readImports();
 
@@ -64,4 +64,12 @@ test("the core is no larger than it was made, and no file is longer than one ide
   expect(lines).toBeLessThanOrEqual(13_000);
   expect(types).toBeLessThanOrEqual(197);
   expect(longest).toBeLessThanOrEqual(400);
+});
+
+test("a warm rerank passes at most 15 files", async () => {
+  const { exitCode, stdout } = await run(process.execPath, ["--import", "tsx", "scripts/count.ts", "--call"]);
+  const files = stdout.trim().split("\n").slice(1);
+  expect(exitCode).toBe(0);
+  expect(files).toContain("  call/call.ts");
+  expect(files.length).toBeLessThanOrEqual(15);
 });
