@@ -199,7 +199,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
 }
 
 const names: OptionTable<RerankAllOptions> = {
-  concurrency: 1,
+  concurrency: concurrencyOf,
   rate: rateOf,
   batchSize: checkCount,
   split: checkCallback,
@@ -216,7 +216,7 @@ const names: OptionTable<RerankAllOptions> = {
   onAttempt: checkCallback,
 };
 
-/** @internal The checked options of a run, with defaults filled in. */
+/** @internal The checked options of a run; these four have their defaults. */
 export interface RunSettings<Id> extends RerankAllOptions<Id> {
   readonly concurrency: number | { readonly max: number };
   readonly timeoutMs: number;

@@ -31,6 +31,8 @@ export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
   retries = 0;
+  // How many responses are no ranking, and have no result yet.
+  #refusing = 0;
   readonly #settings: RunSettings<Id>;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
@@ -139,7 +141,7 @@ export class Run<Id> implements RunParts {
       for (const whole of inBatches) if (whole.error) this.#deliver(whole.request, whole.result(), whole);
       this.#stop({ error: this.#error() }).catch(() => {});
     }
-    if (this.schedule.inFlight > 0 || this.#state !== "running") return;
+    if (this.schedule.inFlight + this.#refusing > 0 || this.#state !== "running") return;
     if (this.#endedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && pending.length === 0) this.#intake.next(true);
@@ -180,8 +182,10 @@ export class Run<Id> implements RunParts {
   // The response is not a usable ranking, and was paid for: the request fails and is not retried.
   async #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: Promise<unknown>) {
     lane.paidFor = why;
+    this.#refusing += 1;
     // A client of this package tells the HTTP status, headers, request id and attempts.
     const known = this.#calls.areOwn ? await (call as CallPromise<unknown>).withResponse() : undefined;
+    this.#refusing -= 1;
     this.#settle(pending, { id: pending.id, error: rankingError(why.message, known) });
     this.advance();
   }

@@ -81,7 +81,7 @@ function addBatchOptions(command: Command): Command {
     )
     .option(
       "--concurrency <N>",
-      "Maximum number of requests at the same time, with --batch-size, --max-batch-bytes or --bulk. Default: auto: as many as the service accepts, at most 256.",
+      "Maximum number of requests at the same time, with --batch-size, --max-batch-bytes or --bulk. Default: auto: as many as the service accepts, at most 256. With --query and --max-retries: 4.",
       (value) => (value === "auto" ? value : numberOf("--concurrency")(value)),
     );
 }

@@ -131,6 +131,8 @@ export const defaultKeepAliveMs: number = 4_000;
 export const defaultConnections: number = 128;
 export const defaultRunMs: number = 60_000;
 export const defaultMaxPauseMs: number = 60_000;
+/** Nearly every service accepts this many requests at once: a search begins with it, and calls of so few need none. */
+export const fewAtOnce: number = 4;
 /** How many requests a run has in flight at most; `concurrency` may allow more. */
 export const mostAtOnce: number = 256;
 

@@ -13,13 +13,11 @@
 // settling | what was accepted         | steady, if 429s are rare; draining, if most are 429s; else lower or higher
 // lower    | below the base            | higher, if 429s ignore the limit; else steady, or settling at what was accepted
 // higher   | 2 or 4 times the base     | higher again, if 429s ignore the limit; else settling or steady at the base
+import { fewAtOnce } from "./decisions.js";
 import type { AttemptTimes } from "./retry.js";
 import { leastShare, Round } from "./round.js";
 import { gapAfterSlow, Steps } from "./steps.js";
 
-// The first limit: nearly every service accepts this many at once, and the trial is cheap if one does not. Up to it, 429s
-// are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
-const fewAtOnce = 4;
 // The fewest responses by which a round is judged: in fewer, the share of 429s is mostly chance.
 const fewestSamples = 8;
 // The fewest 429s in a round that are more than chance.
@@ -290,6 +288,7 @@ export class LimitSearch {
   #settle(): void {
     const round = this.#round;
     const { rejected, ended } = round;
+    // Of so few, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
     const isFew = this.limit <= fewAtOnce;
     const isTested = rejected >= (isFew ? this.#doubtful : fewestRejected);
     if (rejected >= fewestRejected && 2 * rejected > ended && !isFew) this.#drain();

@@ -2,7 +2,7 @@ import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { ownProperties } from "../options/validate.js";
-import { mostAtOnce } from "../policy/decisions.js";
+import { fewAtOnce, mostAtOnce } from "../policy/decisions.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
@@ -17,20 +17,16 @@ export interface PlannedItems<T> {
   readonly fingerprint: () => string;
 }
 
-/** Nearly every service accepts this many requests at once: calls of so few batches need no search. */
-export const fewAtOnce = 4;
 // The most characters of all batches under way: about four times as many bytes, with the requests made from them.
 const mostCharacters = 4_194_304;
 
 /** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
-export function concurrencyOf(
-  value: RerankItemsOptions<never>["concurrency"] = "auto",
-): number | { readonly max: number } {
+export function concurrencyOf(value: unknown = "auto"): number | { readonly max: number } {
   if (value === "auto") return { max: mostAtOnce };
   if (typeof value === "number") return checkInteger(value, "concurrency", 1);
   if (typeof value !== "object" || value === null)
     throw invalid('concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.');
-  const { max } = ownProperties(value, "concurrency", { max: 1 });
+  const { max } = ownProperties<{ max?: unknown }>(value, "concurrency", { max: 1 });
   return { max: checkInteger(max, "concurrency.max", 1) };
 }
 

@@ -9,7 +9,7 @@ import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { AbortSignalLike, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
-import { backoff } from "../policy/decisions.js";
+import { backoff, fewAtOnce } from "../policy/decisions.js";
 import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
@@ -24,7 +24,7 @@ import {
   rankedItems,
   readRanking,
 } from "./merge.js";
-import { type Batch, concurrencyOf, fewAtOnce, type Places, type PlannedItems, planItems } from "./plan.js";
+import { type Batch, concurrencyOf, type Places, type PlannedItems, planItems } from "./plan.js";
 import { type BatchRun, runBatches } from "./run.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 

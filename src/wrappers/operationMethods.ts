@@ -1,4 +1,5 @@
 import type { ClientConfig } from "../call/settings.js";
+import { ownValue } from "../values.js";
 import { loaded, startCall } from "./invoke.js";
 import type { ClientInside, OperationMethod, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
 
@@ -18,8 +19,10 @@ export function addOperations<T extends object>(
         startCall(method.operation, settings, async () => (await late()).callMethod(settings, method, given));
       return [name, call] as const;
     });
-    if (group !== "") groups[group] ??= {};
-    Object.assign(group === "" ? client : (groups[group] as object), Object.fromEntries(calls));
+    // A polluted Object.prototype adds no group.
+    const owner = group === "" ? client : (ownValue(groups, group) ?? {});
+    Object.assign(owner, Object.fromEntries(calls));
+    if (group !== "") groups[group] = owner;
   }
   return client;
 }

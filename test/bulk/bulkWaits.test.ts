@@ -276,6 +276,9 @@ describe("a rate", () => {
     [{ rate: { tokensPerMinute: "many" } }, "rate.tokensPerMinute must be a number."],
     [{ rate: 600 }, "rate must be an object"],
     [{ concurrency: { max: 0 } }, "concurrency.max must be at least 1, not 0."],
+    // Of several the first is named.
+    [{ concurrency: 0, maxPauseMs: -1 }, "concurrency must be at least 1, not 0."],
+    [{ maxPauseMs: -1, concurrency: 0 }, "maxPauseMs must be at least 0, not -1."],
     [{ concurrency: { most: 5 } }, "Unknown option concurrency.most"],
   ])("%j is refused before anything is sent", (options, message) => {
     expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);

@@ -16,6 +16,7 @@ import {
   defaultMaxPauseMs,
   defaultMaxRetries,
   defaultRunMs,
+  fewAtOnce,
   mostAtOnce,
 } from "../../src/policy/decisions.js";
 import { connect, failureOf } from "../support/clients.js";
@@ -38,7 +39,6 @@ const documents = grouped(rerank.timeoutMs);
 // Of modules that are loaded when they are used, which export no more than they have to: the tests below hold them.
 const defaultRequestMs = 30_000;
 const defaultMaxResponseBytes = 1_048_576;
-const defaultBatchesAtOnce = 4;
 
 const ofDocstrings = {
   "CallOptions.timeoutMs": `rerank ${documents}; resume and scale ${grouped(resume.timeoutMs)}; upload ${grouped(upload.timeoutMs)} + 1,000 for each ${perSecond}`,
@@ -50,13 +50,13 @@ const ofDocstrings = {
   "RequestOptions.maxResponseBytes": grouped(defaultMaxResponseBytes),
   "RerankAllOptions.timeoutMs": `${grouped(defaultRunMs)}, regardless of the client's \`timeoutMs\``,
   "RerankAllOptions.maxPauseMs": grouped(defaultMaxPauseMs),
-  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up); with \`"auto"\`, / ${defaultBatchesAtOnce} or \`max\``,
+  "RerankItemsOptions.timeoutMs": `${documents} × (the number of batches / \`concurrency\`, rounded up); with \`"auto"\`, / ${fewAtOnce} or \`max\``,
 };
 
 const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
 const ofHelp = {
   "rerank --timeout": seconds(rerank.timeoutMs),
-  "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}`,
+  "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}. With --query and --max-retries: ${fewAtOnce}`,
   "rerank --max-hold": seconds(defaultMaxPauseMs),
   "rerank --batch-size": `all. Without --timeout, each batch has ${seconds(rerank.timeoutMs)} of its own. Retries end then, or after --max-retries`,
   "upload --timeout": uploadTime,
@@ -113,9 +113,9 @@ test("by default so many batches are in flight at once", async () => {
   const failure = failureOf(() =>
     connect(server.url).rerank.items("q", items, { text: String, batchSize: 1, signal }),
   );
-  await until(() => held.length >= defaultBatchesAtOnce);
+  await until(() => held.length >= fewAtOnce);
   await turns();
-  expect(held).toHaveLength(defaultBatchesAtOnce);
+  expect(held).toHaveLength(fewAtOnce);
   controller.abort();
   expect(await failure).toMatchObject({ code: "CANCELLED" });
 });
