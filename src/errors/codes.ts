@@ -111,7 +111,7 @@ export function isIdempotent(method: string | undefined): boolean {
   return /^(GET|HEAD|PUT|DELETE)$/.test(method ?? "");
 }
 
-/** Whether requests of a retry class are idempotent. */
+/** @internal Whether requests of a retry class are idempotent. */
 export const isIdempotentKind: Readonly<Record<RetryKind, boolean>> = {
   start: false,
   read: true,

@@ -74,11 +74,10 @@ export function unconnected(): undefined {}
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
-/** Undefined: this platform has no tracing channels. */
+/** Undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
 export const channels: undefined = undefined;
 
-/** Always undefined: nothing is published, and the caller runs the call itself. */
-export function publishCall(): undefined {}
+export function publishCall(): void {}
 
 export function publishRequest(): void {}
 

@@ -1,5 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { publishCall } from "#platform";
+import { channels, publishCall } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome, ResponseReader } from "../call/types.js";
@@ -72,10 +72,10 @@ export async function rankItems<T>(
   const { batches, body } = plan;
   const run = () => rankBatches(plan, rerank);
   // With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
-  if (batches.length < 2) return run();
+  if (batches.length < 2 || !channels?.call.hasSubscribers) return run();
   const sizes = { documents: items.length, batches: batches.length };
   const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
-  return publishCall(target, run, ({ model, usage }) => ({ model, usage })) ?? run();
+  return publishCall(target, run, ({ model, usage }) => ({ model, usage }));
 }
 
 // A call that is checked and ready to be made.
