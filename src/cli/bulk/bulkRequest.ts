@@ -26,7 +26,7 @@ export class BulkRequest {
   /** The id as JSON, so that the number 1 and the text "1" differ. */
   readonly key: string;
   readonly hash: IdHash;
-  /** As {@link EarlierRows.resentOf} of a request that is sent. */
+  /** What {@link EarlierRows.resentOf} returned for this request, if it is to be sent. */
   resent: number | undefined;
   readonly #fields: RequestFields;
   readonly #reading: InputFormat;
@@ -128,8 +128,8 @@ export function nearField(name: string): string | undefined {
   return isOtherField(name) ? undefined : otherFields.find((field) => isNear(letters, lettersOf(field)));
 }
 
-// Whether two names differ by one edit. Compares the lengths first, which is cheap: it runs for each field of each
-// line.
+// Whether two names differ by one edit. This runs for each field of each line, so the edits are only counted if the
+// names have nearly the same length.
 function isNear(given: string, known: string): boolean {
   return Math.abs(given.length - known.length) <= 1 && editsBetween(given, known) === 1;
 }
@@ -178,7 +178,7 @@ function bodyOf(fields: RequestFields, reading: InputFormat): RerankRequest {
     const value = ownOf(fields, name, reading) ?? ownField(defaults as RequestFields, name);
     if (value !== undefined) body[name] = value;
   }
-  // A misspelt field, such as `topN` for `top_n`, is kept: the client rejects it, and names the right spelling.
+  // A misspelt field, such as `topN` for `top_n`, stays in the body: the client's error has the right spelling.
   for (const name of Object.keys(fields).sort()) {
     const isOther = !otherFields.includes(name) && isOtherField(name);
     if (isOther && ownOf(fields, name, reading) !== undefined) body[name] = fields[name];
@@ -203,7 +203,7 @@ function isNamed(name: string, reading: InputFormat): boolean {
   return name === reading.idField || name === reading.queryField || isDocumentsField(name, reading);
 }
 
-// JSON.stringify throws for a body that is nested too deeply. The client rejects such a request anyway.
+// The body as JSON; undefined if it is nested too deeply for JSON.stringify. The client rejects such a request anyway.
 function jsonOf(body: RerankRequest): string | undefined {
   return orUndefined(() => JSON.stringify(body));
 }

@@ -77,7 +77,7 @@ export class Report {
     this.tell(`${linesHave(lines)} ${named(name)}, which is not sent: did you mean ${nearField(name)}?`);
   }
 
-  /** Prints why no line of an input can be sent, if so. If earlier runs ended requests, they read other lines or options. */
+  /** Prints the fault of an input whose lines are all invalid, unless earlier runs finished some of its requests. */
   allInvalid(fault: string | undefined): void {
     if (fault !== undefined && this.counts.before === 0) this.tell(`${fault} Nothing was sent.`);
   }
@@ -112,7 +112,7 @@ export class Report {
     if (code !== undefined && !this.#isLimited) this.tell(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
     const now = Date.now();
-    // A pause after a time without one is shown at once: nothing else may happen for an hour.
+    // A pause that begins over ten seconds after the last one ended is shown at once: no request is sent during it.
     if (holdMs > 0 && now - this.#holdEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
     if (holdMs > 0) this.#holdEnd = Math.max(this.#holdEnd, now + holdMs);
   }
@@ -207,7 +207,7 @@ export interface OutputFiles {
   readonly replaced: Set<string>;
 }
 
-// The command that messages are for.
+// The command's name, by which messages choose the options that they advise.
 const bulk = "rerank --bulk";
 
 /** Writes the row of a result, and counts it. @returns The error, unless the request succeeded or is itself invalid */
@@ -227,7 +227,7 @@ export function addResult(
   }
 }
 
-/** Writes the row of a request that was not sent, with the result of another that asked the same. */
+/** Writes the row of a request that was not sent, with the result of another request that asked the same. */
 export function addShared(result: RerankAllResult<RequestRow>, files: OutputFiles, report: Report): void {
   const { counts } = report;
   const { ranked, paid } = counts;
@@ -260,7 +260,7 @@ export function addCopy(request: RequestRow, row: Row, files: OutputFiles, repor
 
 /** Whether a request is not sent again after this error: it was paid for, or the service rejected what is in it. */
 export function isFinal(error: StatusError): boolean {
-  // The client rejected this request before sending it. An option may be at fault, and checking it again costs nothing.
+  // A request that the client rejected unsent runs again: an option may be at fault, and the check costs nothing.
   const isUnsent = error.codeSource === "client" && error.attempts.length === 0;
   return error.executed === "yes" || (saysWrong(error) && !isUnsent);
 }
@@ -309,11 +309,12 @@ export function addDuplicate(request: BulkRequest, files: OutputFiles, report: R
  */
 function saysWrong({ code, codeSource }: StatusError): boolean {
   if (code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE") return true;
-  // A 404 without an error code in its body may mean that the service's address is wrong.
+  // A 404 without an error code in its body does not count: the service's address may be wrong, not the request.
   return code === "NOT_FOUND" && codeSource === "body";
 }
 
-// The last attempt may say nothing of the one that ran. How many there were is not known of a ranking that no row can hold.
+// The message says that the request ran, because the last attempt's error may not. `attempts` is left out if it is not
+// known: the error of a ranking that cannot be written as a row has none.
 function paidFields(error: StatusError): Record<string, unknown> {
   const { attempts, message, ...fields } = errorFields(error, bulk);
   const paid = `${message} The request ran, and was paid for: only --resend-paid sends it again.`;

@@ -25,8 +25,8 @@ export class EarlierRows {
 
   /**
    * Reads the rows of an output file, and of an errors file, if there is one.
-   * @param resendPaid If true, requests that were paid for without a usable result are sent again: those first that were
-   * sent again least often, so that a run which is cut off goes on
+   * @param resendPaid If true, requests that were paid for without a usable result are sent again: only those that were
+   * sent again least often, so that after an interruption the next run goes on with those that this one did not reach
    * @throws UsageError for a line that is no row
    */
   static async read(
@@ -113,7 +113,7 @@ function askedIn({ id, fingerprint }: Row): Asked {
 
 /** The rows of an output file, by the hash of their id. */
 class OutputRows {
-  /** Requests that were paid for are sent again if they were sent again so often before; undefined: none is. */
+  /** A request that was paid for is sent again if it was sent again exactly this often before; undefined: none is. */
   resend: number | undefined;
   readonly #path: string;
   readonly #ids: IdTable = new IdTable();
@@ -171,7 +171,7 @@ class OutputRows {
     let found: "other" | "no" = "no";
     for (const number of this.#ids.find(request.hash)) {
       if (this.#replaced.has(number)) continue;
-      // The fingerprint covers the id too, so this row is of the same request.
+      // A fingerprint covers the id too: a row with the request's fingerprint is of the same request.
       if (this.#fingerprints[number] === shortened(request.fingerprint)) {
         if (this.#paid.has(number)) return (this.#resent.get(number) ?? 0) === this.resend ? "no" : "paid";
         if (this.#partly.has(number)) return "partly";
@@ -213,7 +213,7 @@ class OutputRows {
     return this.#wrong.has(number) || this.#paid.has(number);
   }
 
-  // The number of the error row of an id that no later row has replaced.
+  // Returns the number of an id's error row, unless a later row has replaced that row.
   #errorOf({ key, hash }: Pick<Asked, "key" | "hash">): number | undefined {
     for (const number of this.#ids.find(hash))
       if (this.#isError(number) && !this.#replaced.has(number) && this.#hasId(number, key)) return number;
@@ -235,7 +235,7 @@ interface ErrorRow {
 
 /** The final rows of an errors file: the last one of each id, by the id as JSON. */
 class ErrorRows {
-  /** As that of {@link OutputRows}. */
+  /** The same as `resend` of {@link OutputRows}. */
   resend: number | undefined;
   readonly #rows: Map<string, ErrorRow> = new Map();
 

@@ -7,11 +7,11 @@ import type { BulkRequest } from "./bulkRequest.js";
 /** The fields of a request's row, except its result. */
 export type RequestRow = Pick<BulkRequest, "id" | "fingerprint" | "documentIds" | "line" | "resent">;
 
-// Stored in place of a row's offset: the request is in flight, or it has no ranking that equal requests could share.
+// Stored in place of a row's offset, while a request is in flight or if it has no ranking that equal requests can copy.
 const inFlight = -1;
 const noResult = -2;
 const mostWaiting = 1000;
-// So many errors are kept: a request that asks the same as one with another error is sent.
+// At most this many errors are kept. If a further request fails, the requests that ask the same are sent.
 const mostErrors = 10_000;
 
 /**
@@ -22,12 +22,13 @@ export class EqualRequests {
   readonly #table: IdTable = new IdTable();
   readonly #checks: number[] = [];
   readonly #rows: number[] = [];
-  // Requests in flight, with their numbers; those that ask the same as an earlier one; and, by number, those that wait
-  // for an equal request in flight.
+  // The requests in flight, each with its number. Requests that ask the same have the same number.
   readonly #sent: Map<RequestRow, number> = new Map();
+  // The requests in flight that ask the same as an earlier request.
   readonly #repeats: Set<RequestRow> = new Set();
+  // The requests that wait for the result of an equal request in flight, by their number.
   readonly #waiting: Map<number, RequestRow[]> = new Map();
-  // The errors that equal requests share, by number: sent again, they would be paid for, or rejected, again.
+  // Errors by a request's number. Equal requests share them, because each would be paid for, or rejected, again.
   readonly #errors: Map<number, StatusError> = new Map();
   #held = 0;
   #onSettled: (() => void) | undefined;

@@ -90,7 +90,7 @@ export function leftOf(counts: Counts): { readonly facts: object; readonly line:
 /** The figures of a run that is over, for people. */
 export function sentText(figures: Figures): string {
   const facts: string[] = sentFacts(figures.sent);
-  // Without a request the rate is that of finding out that there is nothing to send.
+  // If no request was sent, a rate would say nothing about how fast the service is.
   if (figures.sent.requests > 0) facts.push(`${rateText(speedOf(figures).perSecond)} rows/s`);
   return `${facts.join(", ")}.`;
 }
@@ -127,7 +127,7 @@ export function progressText(figures: Figures, holdEnd: number, room: number): s
   return facts.join("  ");
 }
 
-// Formats a time of day in local time, with the date if it is another day.
+// Formats a time in local time, with the date if that is not today's.
 function timeOfDay(ms: number): string {
   const at = new Date(Math.ceil(ms / 1000) * 1000);
   const time = at.toTimeString().slice(0, 8);

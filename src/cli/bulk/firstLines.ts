@@ -47,7 +47,7 @@ export class FirstLines {
   get said(): string | undefined {
     const { length } = this.#lines;
     const [first] = this.#lines;
-    // Each line that cannot be read at all is reported with its own reason.
+    // Lines that are no JSON objects need no common reason: each is reported with its own.
     if (this.#isOver || !this.#hasOwn || first?.fields === undefined) return undefined;
     return length === 1 ? this.#text("The only", " is") : this.#text(`All ${length}`, "s are");
   }
@@ -73,7 +73,7 @@ export function faultOf(line: BulkRequest | BadLine): string | undefined {
   }
 }
 
-// A fault without the place where a line has it, and without the line's values. Lines that are no JSON object have one.
+// The kind of a fault: its text without numbers and the line's fields. Lines that are no JSON object have one kind.
 function kindOf({ fields }: BulkRequest | BadLine, fault: string | undefined): string | undefined {
   if (fields === undefined) return "";
   return fault?.replaceAll(/-?\d+(\.\d+)?| Its fields: .*/g, "");
@@ -85,8 +85,8 @@ function fieldsIn(line: BulkRequest | BadLine): string {
   return ` Line ${line.line} has ${namesIn(line.fields) || "no fields"}${advice}.`;
 }
 
-// What mends the fault: a document's text field, the one field that could hold the query or the documents, or leaving a
-// field out.
+// Advises an option that may correct the request: one that names the documents' text field or the field of the query or
+// the documents, or one that leaves a field out.
 function adviceFor(request: BulkRequest): string {
   const { fields, body } = request;
   const fault = faultOf(request) ?? "";
@@ -102,7 +102,7 @@ function adviceFor(request: BulkRequest): string {
   }
   const fits = (value: unknown): boolean =>
     field === "query" ? typeof value === "string" : Array.isArray(value);
-  // The field is there, and what is invalid is in it.
+  // The field has a value of the right type, so the fault is inside it, and no other field's name would help.
   if (fits(body[field])) return "";
   const fitting = Object.keys(fields).filter((name) => name !== "id" && fits(fields[name]));
   const [only] = fitting.length === 1 ? fitting : [];

@@ -83,7 +83,7 @@ export async function firstPass(pass: FirstPass): Promise<FirstPassResult> {
   return { requests: seen.size, done, ...ended, ownInstead, nearNames, content, allInvalid: first.said };
 }
 
-// Whether a line has a field of `--documents-field`; if that is one name with a comma, all names are in it.
+// Whether a line has the field `name` of `--documents-field`, or one field with the option's whole value as its name.
 function hasField({ fields = {} }: BulkRequest | BadLine, name: string, reading: InputFormat): boolean {
   return Object.hasOwn(fields, name) || Object.hasOwn(fields, reading.documentsField);
 }
@@ -93,7 +93,7 @@ function unusedIn(unused: ReadonlySet<string>): UsageError {
   return new UsageError(`No line has ${names}, which --documents-field names. Nothing was sent.`);
 }
 
-// Each line of a file may have other fields: only the first few names are counted.
+// Counts only the first few names, because each line of a file may have different fields.
 function countEach(names: readonly string[], counts: Map<string, number>): void {
   for (const name of names) {
     const count = counts.get(name) ?? 0;
@@ -101,7 +101,7 @@ function countEach(names: readonly string[], counts: Map<string, number>): void 
   }
 }
 
-// The requests of the file, many at a time.
+// Yields the requests of the input file in arrays, one for each block of lines that is read.
 async function* requestsOf(
   { input, signal, reading, invalid }: FirstPass,
   content: FileContent,
@@ -125,7 +125,7 @@ async function* requestsOf(
 
 const textOf = ({ high, low }: IdHash): string => `${high}.${low}`;
 
-// Two different ids may have the same hash. So the ids whose hash occurred twice (`suspects`) are compared as text.
+// Rejects ids that occur twice. Ids whose hash is in `suspects` are compared as text: two ids may have the same hash.
 async function refuseDuplicates(pass: FirstPass, suspects: ReadonlySet<string>): Promise<void> {
   const lines = new Map<string, number>();
   const found: string[] = [];

@@ -61,7 +61,7 @@ function problemOf(
 }
 
 function foundIn(fields: Fields, { documentsField, joinedFields }: DocumentsFormat): unknown {
-  // A name with a comma is the name of one field, if the line has that field.
+  // `--documents-field a,b` names two fields, unless the line has a single field with the name "a,b".
   if (joinedFields === undefined || Object.hasOwn(fields, documentsField))
     return ownField(fields, documentsField);
   return joinedFields.flatMap((name) => ownField(fields, name) ?? []);

@@ -1,4 +1,4 @@
-// What is said after another program changed the checkpoint of uploads: which files the same command would send again.
+// The error after another program changed the checkpoint of uploads: it names the files that would be sent again.
 import { readFileSync } from "node:fs";
 import type { Row } from "../checkpoints/readRows.js";
 import type { FileChanged } from "../checkpoints/rescueFile.js";
@@ -26,7 +26,7 @@ export function namingLost(error: FileChanged, sent: ReadonlyMap<string, string>
   );
 }
 
-// The rows of a file as it is now; what is no row is left out.
+// Reads the rows of a file as it is now. Lines that are no JSON are skipped.
 function rowsIn(file: string | undefined): readonly Row[] {
   const text = orUndefined(() => readFileSync(file ?? "", "utf8")) ?? "";
   return text.split("\n").flatMap((line) => orUndefined<Row>(() => JSON.parse(line)) ?? []);

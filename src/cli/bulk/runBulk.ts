@@ -133,7 +133,7 @@ async function openRun(
     errors: errors && (await before.openErrors(errors)),
     replaced: new Set(),
   };
-  // The output was rewritten, which moved its rows, so their offsets are read again.
+  // If `openOutput` dropped replaced rows, the other rows have moved, so their offsets are read again.
   const isMoved = before.output.hasReplaced;
   const earlier = isMoved ? await EarlierRows.read(output as CheckpointFile, errors, resendPaid) : before;
   const counts = {
@@ -170,15 +170,15 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
       report.update();
     }
   } catch (error) {
-    // A run that a limit ends with its last request is over as any other.
+    // If all requests are done, the run ends as usual, even if the last of them reached a limit.
     const isOver = isStatusError(error) && doneOf(report.counts) === report.counts.requests;
     if (isStatusError(error) && !isOver) throw endOf(run, error as RerankAllError<BulkRequest>);
-    // When the read of a pipe is aborted, the stream throws an error of its own.
+    // If a signal aborts the read of a pipe, the stream throws some other error: the run was interrupted all the same.
     if (!isOver) throw signal.aborted ? endOf(run, undefined) : error;
   } finally {
     clearInterval(timer);
   }
-  // The exit code counts invalid requests of this run and of earlier runs.
+  // The exit code also tells of requests that an earlier run ended without a complete result.
   const { wrong, wrongBefore, paidBefore, badLines, partly, partlyBefore } = report.counts;
   if (failed !== undefined) throw new Reported(exitCodeOfError(failed));
   if (paidBefore > 0) throw new Reported(exitCodeOf.INTERNAL);
@@ -186,7 +186,7 @@ async function rankAll(run: BulkRun, client: Client): Promise<void> {
     throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }
 
-// The end of a run that its caller interrupted, that reached a limit, or that one error ended.
+// Describes why a run ended early: it was interrupted, it reached a limit, or an error ended it.
 function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest> | undefined): RunEnded {
   const { isPipe, maxRequests, maxTokens } = settings;
   const { requests } = report.counts;
@@ -204,7 +204,7 @@ function endOf({ settings, report }: BulkRun, error: RerankAllError<BulkRequest>
   return new RunEnded(`${reached[limit]} is reached`, exitCodes.limit, progress, error);
 }
 
-// Says how a run from a file goes on. It names the requests that were paid for, but whose line has no row yet.
+// Says how to continue a run from a file, and how many requests were paid for whose line has no row yet.
 function nextAfter(
   counts: Counts,
   { limit, batchesLost = 0 }: Partial<RerankAllError<BulkRequest>> = {},
@@ -251,7 +251,7 @@ async function* requestsUntil(changed: AbortSignal, run: BulkRun): AsyncGenerato
   }
 }
 
-// Records the row of a finished request, which requests that ask the same can copy.
+// Records where the row of a finished request is, so that requests that ask the same can copy it.
 function noteDone(request: BulkRequest, { earlier, equals }: BulkRun): void {
   const offset = earlier.output.rankedAt(request);
   if (offset !== undefined) equals.add(request, offset);
@@ -266,13 +266,13 @@ async function isSent(request: BulkRequest, run: BulkRun): Promise<boolean> {
     equals.send(request);
     return true;
   }
-  // The client rejects an invalid request without sending it, perhaps only after more requests have been read: no other
-  // request may wait for it.
+  // The client rejects an invalid request without sending it, perhaps only after it has read more requests.
+  // Requests that ask the same do not wait for that.
   if (faultOf(request) !== undefined) return true;
   while (equals.isFull) await equals.oneSettled();
   const place = equals.place(request);
   if (typeof place === "number") {
-    // In a dry run no row was written.
+    // A dry run writes no rows, so an empty row is counted in place of the one to copy.
     const row = files.output === droppedRows ? unknownRow : earlier.output.rowAt(place);
     addCopy(request, row, files, report);
   } else if (typeof place === "object") addShared({ id: request, error: place }, files, report);
@@ -297,7 +297,7 @@ function addAll(
   return error;
 }
 
-// Each line of a pipe may have other fields: only this many names are reported.
+// Only this many names are reported, because each line of a pipe may have different fields.
 const mostTold = 8;
 
 // Reports the first line of a pipe with each field that overrides an option or is probably a typo: a pipe's lines
@@ -327,7 +327,7 @@ async function* linesToDo(
     const isWhole = last.hasEnd || !(await content.hasLongerLine());
     yield isWhole ? lines : lines.slice(0, -1);
     if (isWhole) continue;
-    // Another program still writes the last line: leave it for the next start, unless it was counted as a request.
+    // Another program is still writing the last line. It is left for the next start, unless the first pass counted it.
     if (readLine(last, settings.reading) instanceof BulkRequest) throw inputChangedAt(last.number);
     report.tell(`Line ${last.number} is not complete yet: the next start reads it.`);
   }
@@ -353,7 +353,7 @@ async function* startingWell(
   yield* held;
 }
 
-// The lines of a pipe. Once the first of them are read, requests may have been sent.
+// The lines of a pipe. After the first of them, requests may have been sent, so an error is no longer one of usage.
 async function* pipedLines(
   file: string,
   input: BulkSettings["input"],

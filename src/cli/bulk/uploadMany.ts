@@ -127,7 +127,7 @@ async function uploadAll(
   else print(outcomes, terminal, whyNotSent(signal, ended?.error));
   if (signal.aborted && outcomes.some(({ outcome }) => /^(failed|not sent)$/.test(outcome)))
     throw interruptedAt(outcomes, options.checkpoint !== undefined);
-  // The code for usage means that nothing was sent, by this start of the run or an earlier one.
+  // The exit code for usage errors says that nothing was sent, neither now nor by an earlier start of the same command.
   const isSent = outcomes.some(({ outcome }) => /^(uploaded|unknown)/.test(outcome));
   reportWorst([...wanted.map((each) => results.get(each)), ended?.error], isSent);
   reportHeldBack(outcomes, isSent);
@@ -136,7 +136,7 @@ async function uploadAll(
 /** Sets the exit code if files were not sent: invalid ones, or files that may be stored already. @throws Reported */
 function reportHeldBack(outcomes: readonly UploadOutcome[], isSent: boolean): void {
   const isThere = (held: UploadOutcome["outcome"]) => outcomes.some(({ outcome }) => outcome === held);
-  // As for a bulk run with invalid lines.
+  // Invalid files set the same exit code as invalid lines do in a bulk run, unless nothing was sent.
   if (isThere("invalid")) throw new Reported(isSent ? exitCodeOf.INVALID_ARGUMENT : exitCodes.usage);
   if (isThere("unknown")) throw new Reported(exitCodeOf.FAILED_PRECONDITION);
 }
@@ -148,13 +148,13 @@ function interruptedAt(outcomes: readonly UploadOutcome[], isContinued: boolean)
   return new RunEnded("Interrupted", exitCodes.interrupted, { done, of: outcomes.length, text });
 }
 
-// Whether a file that is not known to be stored may be.
+// Whether a file may be stored although no response says so.
 function mayBeStored({ outcome, error }: UploadOutcome): boolean {
   const { executed } = (error ?? {}) as Partial<StatusError>;
   return outcome === "unknown" || (outcome === "failed" && executed !== "no");
 }
 
-// How interrupted uploads go on, by how many files may be stored and how many others are left.
+// Says how to continue interrupted uploads: `maybe` files may be stored already, `others` are left to send.
 function howToGoOn(maybe: number, others: number, isContinued: boolean): string {
   if (maybe === 0) return isContinued ? "the same command continues." : "name the others to go on.";
   const it = maybe === 1 ? "it" : "them";
@@ -196,7 +196,8 @@ function reportWorst(results: readonly unknown[], isAnySent: boolean): void {
   if (last === undefined) return;
   const exit = exitCodeOfError(last);
   if (exit !== exitCodes.usage || !isSent) throw new Reported(exit);
-  // The code for usage means that nothing was sent. A file that is too large is invalid; one that went missing is not.
+  // Not the exit code for usage errors, which would say that nothing was sent. A file that is too large gets the code
+  // for invalid input; a file that is missing or has changed gets the general one.
   throw new Reported(last.code === "OUT_OF_RANGE" ? exitCodeOf.OUT_OF_RANGE : exitCodes.fault);
 }
 
@@ -244,13 +245,13 @@ async function uploadOne(
   const changed = changedSince(file, state);
   if (changed !== undefined) return changed;
   beginRow(planned, rows);
-  // If this process was suspended, another run may have taken over the checkpoint and sent this file.
+  // Throws if another run took the checkpoint over while this process was suspended: that run may have sent this file.
   owned?.check();
   const uploadOptions: UploadOptions & { [attemptPolicy]: Lane } = {
     verifyBytes: options.verify === true,
     onProgress: ({ sentBytes }) => show(planned, sentBytes),
     signal,
-    // All uploads share one lane (`Lane`): if the service asks one upload to wait, all of them pause.
+    // The lanes of all uploads belong to one schedule: if the service asks one upload to wait, all of them pause.
     [attemptPolicy]: lane,
   };
   try {
@@ -275,14 +276,15 @@ function beginRow({ id, fingerprint }: PlannedFile, rows: RowSink | undefined): 
     rows?.add({ id, fingerprint, sending: true });
     rows?.flush();
   } catch (error) {
-    // The row may be in a rescue file: a further one says that the file was not sent after all.
+    // The row above may have been written all the same, to the checkpoint or to the file that stands in for it (see
+    // RescueFile). A second row corrects the first: the file was not sent.
     const unsent = { code: "ABORTED", message: "It was not sent.", executed: "no" };
     orUndefined(() => rows?.add({ id, fingerprint, error: unsent }));
     throw error;
   }
 }
 
-/** Writes the row of a stored file: of a response that cannot be written, its plain fields. */
+/** Writes the row of a stored file. If its response cannot be written, the row has only the plain fields of it. */
 function addStored(response: DatasetFile, { id, fingerprint }: PlannedFile, rows: RowSink | undefined): void {
   try {
     rows?.add({ id, fingerprint, response });
@@ -324,7 +326,7 @@ function whyNotSent({ aborted }: AbortSignal, error: unknown): string {
   return isStatusError(error) ? `, because ${error.code} would end every other upload too` : "";
 }
 
-// Prints what a dry run would upload, without the responses, which are made up.
+// Prints what a dry run would upload. The responses are left out, because a dry run makes them up.
 function tellPlan(dryRun: DryRun, outcomes: readonly UploadOutcome[], planned: readonly PlannedFile[]): void {
   const files = outcomes.map((each, index): UploadOutcome => {
     const { file, outcome } = each;

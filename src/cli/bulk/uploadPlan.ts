@@ -15,7 +15,7 @@ export interface PlannedFile {
   /** The file's name as the service gets it, without its folder. */
   readonly sentName: string;
   readonly bytes: number;
-  /** What the file was before its content was hashed and checked. */
+  /** The file's identity, size and time of change before its content was hashed and checked. */
   readonly state: string | undefined;
   /** The dataset and the file's absolute path, as JSON. */
   readonly id: string;
@@ -82,7 +82,7 @@ export function refuseSameNames(planned: readonly PlannedFile[], wanted: readonl
   const first = new Map<string, string>();
   for (const { file, sentName } of planned) {
     const other = first.get(sentName);
-    // If an earlier run sent all files of a name, none of them is sent now.
+    // Two files of one name conflict only if one of them is sent now: an earlier run may have sent both.
     if (other !== undefined && sent.has(sentName))
       throw new UsageError(
         `${other} and ${file} would both arrive as "${sentName}", and the second may replace the first: rename one, or upload it alone with --name. Nothing was sent.`,
