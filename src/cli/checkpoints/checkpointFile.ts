@@ -1,6 +1,6 @@
 // A checkpoint file is the output, the errors file or the checkpoint of uploads, and is written by one run at a time.
-// Its .run file, or its rows, show that it is a checkpoint file: no other file is cut, replaced or written. The lease
-// in the .run file names the run that writes it.
+// Its .run file, or its rows, show that it is a checkpoint file: no other file is cut, replaced or written. A lease in
+// the .run file, which its holder must renew, names the run that writes the checkpoint file.
 import { existsSync, renameSync, type Stats, statSync, unlinkSync } from "node:fs";
 import { type Context, orUndefined, UsageError } from "../context.js";
 import type { Line } from "../input/lines.js";
@@ -58,7 +58,7 @@ export class CheckpointFile {
     try {
       const isKnown = stateOf(readText(filesBeside(path).run), option) !== undefined;
       const stats = statOf(path, option);
-      // Without a .run file beside it, the rows have to show that a run wrote the file.
+      // Without a .run file, only the rows can show that a run wrote the file: `readRows` rejects other content.
       if (stats !== undefined && !isKnown)
         await readRows(source, false, (line, row) => checkShard(line, row, source));
     } catch (error) {
@@ -111,7 +111,7 @@ export class CheckpointFile {
     await fill(rows);
     rows.flush();
     this.#lease.check();
-    // Renaming a file leaves it open: further rows are written to it under its new name.
+    // A renamed file stays open, so `rows` goes on writing to it.
     renameSync(name, this.path);
     return this.#writing(rows);
   }
@@ -155,8 +155,8 @@ export class CheckpointFile {
     return rows;
   }
 
-  // Replaces the file with a copy of itself. A process that lost the lease while it was suspended still writes to the
-  // old file, which no longer has a name.
+  // Replaces the file with a copy of itself. A process that lost the lease while it was suspended can then write only
+  // to the old file, which is deleted.
   #copy(): void {
     if (existsSync(this.path)) {
       const { rows: name } = filesBeside(this.path);

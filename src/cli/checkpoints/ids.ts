@@ -47,14 +47,14 @@ export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
 const firstCapacity = 1024;
 
 /**
- * A hash table from the hashes of ids to numbers, such as those of rows. An entry takes 16 bytes and some spare room;
- * in a Map with text keys, more than a hundred.
+ * A hash table (open addressing, linear probing) from the hashes of ids to numbers, such as those of rows. An entry
+ * takes 16 bytes and some spare room; in a Map with text keys, more than a hundred.
  */
 export class IdTable {
   size = 0;
   #high: Uint32Array = new Uint32Array(firstCapacity);
   #low: Uint32Array = new Uint32Array(firstCapacity);
-  // Each slot holds a number plus one; 0 marks an empty slot.
+  // Each slot holds a number plus one, so that 0 can mark an empty slot.
   #numbers: Float64Array = new Float64Array(firstCapacity);
 
   /** Adds a number under the hash of an id. One hash may have several numbers. */
@@ -77,7 +77,7 @@ export class IdTable {
   }
 
   /**
-   * The first number added under a hash. Callers ask for the others one by one: a generator of all would make an object
+   * A number that was added under a hash. For callers that need no more than one: `find` would make a generator object
    * for each line of a file.
    */
   first({ high, low }: IdHash): number | undefined {

@@ -1,7 +1,7 @@
-// A lease allows one writer of a file, even across machines. Its holder updates a counter in the .run file beside that
-// file every few seconds. The .run file is only ever replaced by renaming a claim file over it. The holder writes
-// through an open descriptor: if it was suspended and lost the lease, it writes to a file without a name, and finds
-// another run's token in the .run file.
+// A lease is a lock on a file, even across machines. Every few seconds its holder raises a counter in the .run file
+// beside that file; if the counter stops, another run takes the lease over. To take a lease, a process renames a file
+// with its own random token (the claim file) over the .run file. A holder that was only suspended still writes to the
+// .run file that it has open, which is deleted by then, and finds the token of another run in the new one.
 import { closeSync, existsSync, fdatasync, fdatasyncSync, openSync, renameSync, unlinkSync } from "node:fs";
 import { orUndefined, UsageError } from "../context.js";
 import { named } from "../terminal.js";
@@ -25,7 +25,7 @@ import {
 export class Lease {
   /** A further condition for holding the lease, such as that the path still leads to the same file. */
   alsoHolds: () => boolean = () => true;
-  /** Called once it is seen that the file was moved: what is in flight can still be written elsewhere. */
+  /** Called once if the file was moved: the rows of requests in flight can still be written elsewhere. */
   onMoved?: () => void;
   readonly #request: LeaseRequest;
   readonly #file: number;
@@ -89,7 +89,7 @@ export class Lease {
         delete this.#state.torn;
       }
       delete this.#state.lease;
-      // The run was rejected and its file is gone: the .run file goes too.
+      // If the checkpoint file does not exist, as after a run that was rejected, its .run file is removed too.
       if (this.#moved === undefined && !existsSync(this.#request.path))
         unlinkSync(filesBeside(this.#request.path).run);
       else writeState(this.#file, this.#state);
@@ -102,8 +102,8 @@ export class Lease {
     this.#timer = setTimeout(() => this.#renew(), renewMsOf(this.#request)).unref();
   }
 
-  // Writes the sign of life without blocking, because the disk may take long. Other machines see it only after the
-  // sync.
+  // Raises the counter that shows that this run is alive. Other machines see it only after the sync, which does not
+  // block, because the disk may take long.
   #renew(): void {
     const { lease } = this.#state;
     if (lease === undefined) return;
@@ -113,7 +113,7 @@ export class Lease {
       writeState(this.#file, this.#state);
       this.check();
     } catch (error) {
-      // Of a file that was moved, the .run file keeps other runs away until what is in flight is written.
+      // The lease of a file that was moved is still renewed: it keeps other runs away while requests are in flight.
       if (error !== this.#moved) {
         this.#fail(error);
         return;
@@ -133,7 +133,7 @@ export class Lease {
     this.#lost.abort(isErrno ? cannotGoOn(this.#request.option, error) : error);
   }
 
-  // If nobody has taken a file over that was moved, what is in flight goes on: its rows can be kept.
+  // Aborts the run if another run took the file over. If the file was only moved, `onMoved` keeps the rows to come.
   #lose(text: string | undefined): void {
     const other = parsed(text);
     const isMoved = other === undefined || other.run === this.#request.run;
@@ -182,18 +182,18 @@ export async function takeLease(request: LeaseRequest): Promise<Lease> {
   }
 }
 
-// Removes the claim file of a process that was killed: otherwise a claim exists only for a moment. A process that was
-// only slow finds its claim gone, and makes another.
+// Removes the claim file that a killed process left: a running one keeps its claim file only for a moment. A process
+// that was only slow finds its claim file gone, and makes another.
 function removeLeft(name: string, claims: SilenceWatch): void {
   const text = readText(name);
   if (text === undefined || claims.see(text, parsed(text)?.lease) === undefined) return;
   if (readText(name) === text) remove(name);
 }
 
-// Tries to take the lease. Of several processes only one can create the claim file, and its rename counts only if the
-// .run file is still as `seen`. A process that was suspended before the rename may find its claim removed, or rename
-// the claim of another process. The process whose token is then in the .run file has the lease. If its own rename did
-// not put the token there, the process assumes that an earlier holder may still write.
+// Tries to take the lease. Only one process at a time can create the claim file, which it renames to the .run file if
+// that is still as `seen`. A process that was suspended before the rename may find its claim file removed, or rename
+// that of another process. The process whose random token is then in the .run file has the lease. If its own rename
+// did not put the token there, the process assumes that an earlier holder may still write to the checkpoint file.
 function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdict): Lease | undefined {
   const names = filesBeside(request.path);
   const file = orUndefined(() => openSync(names.claim, "wx"), "EEXIST");
@@ -226,7 +226,7 @@ function claimed(request: LeaseRequest, seen: string | undefined, verdict: Verdi
 function withdraw(name: string, file: number, token: string): void {
   closeSync(file);
   const text = readText(name);
-  // If the disk was full, the claim file is empty: remove it too.
+  // Removes this process's claim file, which is empty if the disk was full.
   if (parsed(text) === undefined || tokenOf(text) === token) remove(name);
 }
 

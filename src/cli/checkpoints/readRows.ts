@@ -102,7 +102,7 @@ function rowOf({ bytes }: Line, kind: CheckpointKind): Row | undefined {
   const row = parse(bytes);
   if (!isObject(row)) return undefined;
   const { id, fingerprint, line, error } = row;
-  // The row of an input line that is no request has no id.
+  // In an errors file, the row of an input line that is no request has the line's number, and no id.
   if (kind === "rerank errors" && id === undefined && fingerprint === undefined)
     return Number.isInteger(line) && isError(error) ? (row as unknown as Row) : undefined;
   const hasId = typeof id === "string" || Number.isSafeInteger(id);
@@ -114,7 +114,7 @@ function parse(bytes: Buffer | undefined): unknown {
   return orUndefined(() => JSON.parse(bytes?.toString("utf8") ?? ""));
 }
 
-// The id of an upload is a JSON array of the dataset and the file's path.
+// The id of an upload is a text: a JSON array of the dataset and the file's path.
 function isUploadId(id: unknown): boolean {
   const parts = parse(Buffer.from(`${id}`));
   return Array.isArray(parts) && parts.length === 2 && parts.every((part) => typeof part === "string");
@@ -145,7 +145,7 @@ export function realName(file: string, option: string): string {
     return realpathSync(file);
   } catch (error) {
     const failure = error as NodeJS.ErrnoException;
-    // A symbolic link to a file that does not exist yet.
+    // `realpathSync` cannot follow a symbolic link to a file that does not exist yet, so the link itself is read.
     if (stats?.isSymbolicLink() && failure.code === "ENOENT")
       return realName(path.resolve(path.dirname(file), readlinkSync(file)), option);
     throw new UsageError(

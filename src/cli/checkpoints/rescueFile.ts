@@ -46,7 +46,7 @@ export class RescueFile {
     this.rows += 1;
   }
 
-  /** Adds all rows of an open file, which has no name any more. */
+  /** Adds all rows of an open file that was deleted. */
   addAll(file: number): void {
     const chunk = Buffer.alloc(copyBytes);
     for (let at = 0, read = -1; read !== 0; at += read) {
@@ -78,7 +78,7 @@ export class RescueFile {
     return this.#saying(`Its ${counted(this.rows, "row")} went to`, `${first} them back: \`${command}\`.`);
   }
 
-  // As for every file, no name is shown that has the key in it.
+  // A file name with the API key in it is never shown.
   #saying(rows: string, how: string): string {
     return hasKey(this.path)
       ? `${rows} the newest file beside it whose name has .rescued in it.`
@@ -88,11 +88,11 @@ export class RescueFile {
 
 /** The shell command that adds the rows of a rescue file to the changed file, and removes the rescue file. */
 function joining(ofFile: string, path: string): string {
-  // What stands behind the last newline of the changed file.
+  // The text after the last newline of the changed file; empty if the file ends with a newline.
   const last = orUndefined(() => withFile(ofFile, "r", lastLine)) ?? "";
   const [file, rescued] = [shellName(ofFile), shellName(path)];
   if (last === "") return `cat ${rescued} >> ${file} && rm ${rescued}`;
-  // A row that lacks only its newline is whole. Of any other row the rest is lost, and it would spoil the row after it.
+  // JSON without a newline is a whole row. Other text is part of a row, and is dropped: it would spoil the next row.
   const isWhole = orUndefined(() => JSON.parse(last)) !== undefined;
   const first = isWhole ? `cat ${file}; echo` : `sed '$d' ${file}`;
   return `{ ${first}; cat ${rescued}; } > ${rescued}.joined && mv ${rescued}.joined ${file} && rm ${rescued}`;
@@ -103,7 +103,7 @@ export async function refuseRescued(source: RowSource): Promise<void> {
   for (const path of rescuedBeside(source.path)) {
     const lacking = new Set<string>();
     const reading = readRows({ ...source, path }, false, (_, row) => lacking.add(keyOf(row)));
-    // A file of this name that no run wrote is somebody else's.
+    // If no run wrote the file, it only happens to have such a name, and is ignored.
     const isOwn = await reading.then(
       () => true,
       () => false,
@@ -128,14 +128,14 @@ function rescuedBeside(path: string): readonly string[] {
   return names.sort().map((name) => join(dirname(path), name));
 }
 
-// What tells a row from the others: of one upload there is a row for its begin, and one for its outcome.
+// The key to find a row in another file. An upload has a row for its begin (`sending`) and one for its outcome.
 function keyOf({ id, fingerprint, line, sending }: Row): string {
   return JSON.stringify(id === undefined ? line : [id, fingerprint, sending]);
 }
 
 const mostOfLine = 16 * 1024 * 1024;
 
-// What stands behind the last newline of a file. Of a longer line than any row, the end stands for all of it.
+// The text after the last newline of a file. Only the last 16 MiB of the file are read, which is more than any row has.
 function lastLine(file: number): string {
   const { size } = fstatSync(file);
   const bytes = Buffer.alloc(Math.min(size, mostOfLine));
@@ -176,8 +176,8 @@ export function changedByOthers(
 }
 
 /**
- * How a file was moved while a run was writing it: to another name, away with no name left, or not at all, but its .run
- * file was.
+ * How a file was moved while a run was writing it: to another name (`moved`); deleted (`removed`); or not at all, but
+ * its .run file was (`in place`).
  */
 export type Moved = "moved" | "removed" | "in place";
 

@@ -27,7 +27,7 @@ import {
 import { withFile } from "./runFile.js";
 
 const syncEveryMs = 1000;
-// Line ends that JSON need not escape. Python's splitlines() ends a line at each.
+// Characters that JSON need not escape, but at which Python's splitlines() ends a line: they are written escaped.
 const otherLineEnds = /[\u0085\u2028\u2029]/g;
 
 /** Where rows are added. */
@@ -64,7 +64,7 @@ export class RowWriter {
     this.#path = path;
     this.#end = end;
     try {
-      // Appending: if another program has just cut the file, a write at an offset would leave a hole.
+      // Opened for appending: if another program has just cut the file, a write at an offset would leave a hole.
       this.#file = openSync(opened, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND);
       ftruncateSync(this.#file, end);
       if (lacksEnd) this.#write(Buffer.from("\n"));
@@ -106,7 +106,7 @@ export class RowWriter {
     try {
       this.#write(bytes);
     } catch (error) {
-      // Cut off the row that was written only in part. If this fails, the next start of the run does it.
+      // Cuts off the row that was written only in part. If this fails, the next start of the run cuts it off.
       orUndefined(() => ftruncateSync(this.#file, this.#end));
       this.#failure = cannotGoOn(this.#name, error);
       throw this.#failure;
@@ -128,8 +128,8 @@ export class RowWriter {
   }
 
   /**
-   * Says that the file, or its .run file, was moved. Rows that are still added follow the file to its new name. They go
-   * to the rescue file if another run may begin to write the file, and with all earlier rows if the file has no name.
+   * Says that the file, or its .run file, was moved. Further rows go to the moved file; to the rescue file if only the
+   * .run file was moved, because another run may begin; and to it with all earlier rows if the file was deleted.
    */
   leave(): void {
     const isThere = statSync(this.#path, { throwIfNoEntry: false })?.ino === this.stats().ino;
@@ -138,7 +138,7 @@ export class RowWriter {
     this.#keepAll();
   }
 
-  // Copies the rows of a file that has lost its last name.
+  // If the open file was deleted (no link to it is left), copies all its rows to a new file beside its path.
   #keepAll(): void {
     if (this.#moved !== "moved" || this.stats().nlink > 0) return;
     this.#moved = "removed";
@@ -155,7 +155,7 @@ export class RowWriter {
     try {
       this.#keepAll();
       this.#rescue?.close();
-      // The file as it is now decides how the rows can be added to it.
+      // Makes the error anew: its advice on adding the rescued rows depends on how the file ends now.
       if (this.#rescue || (this.#moved && !this.#failure)) this.#fail();
       this.flush();
       if (this.stats().size !== this.#end) this.#fail();
@@ -171,7 +171,7 @@ export class RowWriter {
     this.#end += bytes.length;
   }
 
-  // Removes a row that was just added to a file which another program had changed: it may stand behind half a row.
+  // Removes a row that was just added to a file which another program had changed: the row may follow part of another.
   #takeBack(bytes: Buffer): void {
     this.#end -= bytes.length;
     const at = this.stats().size - bytes.length;

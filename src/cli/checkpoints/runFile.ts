@@ -112,7 +112,7 @@ function isState({ format, kind, shard = "", run, lease }: RunFileState): boolea
   return areTexts && [format, ...numbers].every((each) => typeof each === "number");
 }
 
-// Which process holds a lease, and whether it is known to be gone.
+// The rest of this file tells which process holds a lease, and whether that process is known to have ended.
 
 /** Identifies a process, as far as the operating system allows. */
 export interface LeaseHolder {
