@@ -97,8 +97,8 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   client: Pick<Client, "rerank">,
   modelId: string,
   options: RerankingModelOptions<Version> = {},
-  // Works as NoInfer, which TypeScript has only since 5.4: `Version` is inferred from `options`, never from the
-  // function that the model is passed to.
+  // The return type works as `NoInfer`, which TypeScript has only since 5.4: `Version` is inferred from `options`,
+  // never from the function that the model is passed to.
 ): RerankingModel<[Version][Version extends unknown ? 0 : never]> {
   const { specificationVersion, ...batches } = ownProperties(options, "options", names);
   return {
@@ -147,8 +147,7 @@ function modelResult(
   };
 }
 
-// The AI SDK recognizes its own errors, which it may retry, by these registered symbols; several copies of it share
-// them.
+// Registered symbols by which the AI SDK recognizes the errors that it may retry. All copies of the SDK share them.
 const markers = ["vercel.ai.error", "vercel.ai.error.AI_APICallError"];
 
 // The AI SDK obeys a Retry-After below this time. For a longer one it would retry after a few seconds of its own
@@ -170,7 +169,7 @@ function fail(error: unknown, signal: AbortSignalLike | undefined): never {
   };
   for (const key of Reflect.ownKeys(described)) {
     const value: unknown = Reflect.get(described, key);
-    // Not enumerable: a printed error shows only the StatusError's fields.
+    // These properties are not enumerable, so that a printed error shows only the StatusError's fields.
     Object.defineProperty(error, key, { __proto__: null, value } as PropertyDescriptor);
   }
   throw error;

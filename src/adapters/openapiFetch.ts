@@ -124,7 +124,7 @@ export type OpenapiResponse<Result> = Result extends { error: infer Body; respon
   ? { data?: never; error: StatusError & { readonly body?: Body }; response: Response }
   : Result;
 
-// The options are intersected after `Init` is inferred, as openapi-fetch does: they must not take part in inference.
+// Adds a call's own options to the `Init` that TypeScript has inferred: they must not take part in the inference.
 type Own<Init> = Init & OpenapiCallOptions & { [key: string]: unknown };
 type Given<Init> = RequiredKeysOf<Init> extends never ? [init?: Own<Init>] : [init: Own<Init>];
 

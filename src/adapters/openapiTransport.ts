@@ -3,7 +3,7 @@ import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
 import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
 
 /**
- * The base URL passed to openapi-fetch. The client's real one may be read from the environment only at the first call.
+ * The base URL for openapi-fetch, which needs one at once: the client may read its own only at the first call.
  */
 export const placeholder = "https://service.invalid";
 
@@ -15,14 +15,14 @@ export interface LibraryCall {
   failed: StatusError | undefined;
 }
 
-// The URL of each Request as it was written: parsing a URL removes dot segments, and so could name another operation.
+// The URL of each Request before parsing, which removes dot segments: the rest could name another operation.
 const written = new WeakMap<Request, string>();
 
 /** A subclass of the platform's Request that remembers its URL as it was written. */
 export function requestClass(): typeof Request {
   const Platform = Request;
   return class extends Platform {
-    // A Request that middleware made with the platform's class is an instance too.
+    // Middleware may return a Request of the platform's own class: openapi-fetch has to recognize it by `instanceof`.
     static override [Symbol.hasInstance](value: unknown): boolean {
       return value instanceof Platform;
     }
@@ -109,7 +109,7 @@ function urlTarget(address: string): string {
   return encoded + new URL(`${placeholder}/?${query.join("?")}`).search;
 }
 
-// Whether the error is a complete error response: the network may also fail after the status arrived.
+// Whether a complete error response arrived. A network failure after the status is none: it is thrown, as by fetch.
 function isResponse({ httpStatus = 0, codeSource }: StatusError): boolean {
   return (codeSource === "body" || codeSource === "status") && httpStatus >= 200 && httpStatus < 600;
 }

@@ -226,7 +226,7 @@ const measured = [
   "server.port",
   "error.type",
 ];
-// The bounds that the conventions advise: 10 ms to 82 s, and 1 token to 67 million.
+// The histogram bounds that the semantic conventions advise: 10 ms to 82 s, and 1 token to 67 million.
 const secondsBounds = Array.from({ length: 14 }, (_, power) => (10 * 2 ** power) / 1000);
 const tokensBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
@@ -242,7 +242,7 @@ function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
     advice: { explicitBucketBoundaries: tokensBounds },
   });
   return (known, seconds) => {
-    // A call with batches is not measured, because each batch is.
+    // Only reranks are measured. A rerank with batches is not, because each of its batches is.
     if (known["gen_ai.operation.name"] === undefined || known["tunerank.batches"] !== undefined) return;
     const about = defined(Object.fromEntries(measured.map((name) => [name, known[name]])));
     duration.record(seconds, about);
@@ -298,8 +298,8 @@ function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: 
   };
 }
 
-// A store that the tracing channel runs each call in. It makes the span's context OpenTelemetry's active one, and uses
-// only the stable API.
+// Node's tracing channel runs each call and each attempt with this store, which makes its span the active one of
+// OpenTelemetry. It uses only OpenTelemetry's stable API.
 class ContextStore extends AsyncLocalStorage<unknown> {
   readonly #api: OpenTelemetryApi;
 

@@ -26,7 +26,7 @@ import { eventOfCode, events } from "../policy/decisions.js";
 export function mayRetry(error: unknown, attempt = 1): boolean {
   // The service would reject the same key again.
   if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
-  // The operation ran and was paid for, and the retries that the decision table allows may have been made.
+  // The operation ran and was retried before, by the client or as a job: each further run would be paid for again.
   if (error.executed === "yes" && (error.attempts.length > 1 || attempt > 1)) return false;
   return verdicts[error.notRetried ?? reasonOf(error)](error);
 }
@@ -41,8 +41,8 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
   budget: always,
   "asked-to-wait-too-long": always,
   "single-use-body": always,
-  // For example a 429 without Retry-After: the decision table does not retry without a known wait, but a queue has its
-  // own waits.
+  // For example a 429 without Retry-After: the client does not retry an upload after it, but nothing ran, and a queue
+  // has waits of its own.
   "not-safe": whenNothingRan,
   // The call's deadline passed, for which the decision table has no rule. A retried job has a new deadline.
   "deadline-too-close": (error) => whenNothingRan(error) || isSafe(error) || isNamedUnavailable(error),
@@ -51,9 +51,9 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
   aborted: never,
 };
 
-// The reason for an error without `notRetried`, which means that the error does not come from a call.
+// The `notRetried` to assume for an error that has none, such as one that the caller's own code created.
 function reasonOf({ code }: StatusError): NotRetried {
-  // A failure that the decision table retries for the retry class `read` is transient.
+  // A failure that is retried for the retry class `read` is transient: it is judged as if the deadline had passed.
   return events[eventOfCode[code]].retries.read > 0 ? "deadline-too-close" : "not-transient";
 }
 

@@ -103,7 +103,7 @@ export function createActivities(
 
 function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): ChunkTools {
   const { concurrency, timeoutMs } = own;
-  // Checks the options now: rerankAll throws for an invalid one, which would else fail the first chunk.
+  // A run without requests only checks the options: an invalid one is reported here, not by the first chunk.
   rerankAll(client, [], { concurrency, timeoutMs });
   return {
     client,

@@ -80,7 +80,7 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
     );
   } catch (thrown) {
     const error = time.failureOf(thrown);
-    // The worker sends the last heartbeat before the failure, so that the next attempt finds it.
+    // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
     if (once) context.heartbeat({ attempt, mayRetry: unprepared || mayStartAgain(error) });
     throw error;
   } finally {
@@ -89,9 +89,9 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   }
 }
 
-// Whether this attempt may send. Only heartbeat details that the attempt directly before it recorded count: after older
-// details, that attempt may have sent and died. Details at attempt 1 mean that attempts are counted anew (a reset
-// workflow).
+// Whether this attempt may send. Only a heartbeat of the attempt directly before it allows that: after an older one,
+// that attempt may have sent and died. If attempt 1 finds a heartbeat, a reset of the workflow restarted the count, so
+// it is not the first attempt.
 function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
   return (

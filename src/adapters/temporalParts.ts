@@ -9,7 +9,7 @@ import type { ChunkResult } from "./temporalTypes.js";
 const mostTries = 8;
 const firstWaitMs = 250;
 const longestWaitMs = 8_000;
-// After a cancel there are a few tries more, in the second that an activity with a short timeout still has.
+// How often a failed write is retried after the call was cancelled or timed out: only about a second may be left then.
 const lastRetries = 3;
 
 /** The function and the limits that parts are written with. */
@@ -55,8 +55,8 @@ export class PartWriter {
 
   async #write(given: readonly ChunkResult[]): Promise<void> {
     const { signal, write, written } = this.#tools;
-    // The name is unique, so that no part overwrites another, even one of another worker. All tries of a part use one
-    // name.
+    // The part's name is unique, so that no part overwrites another, even one of another worker. All tries to write a
+    // part use one name.
     const part = globalThis.crypto.randomUUID();
     let rows = given;
     let lastTries = 0;
@@ -66,7 +66,7 @@ export class PartWriter {
         return written(rows);
       } catch (error) {
         const hasEnded = signal.aborted;
-        // A StatusError after the end is that of a write that ran out of time: nothing more may be written.
+        // After the end, a StatusError means that the write ran out of time: nothing more may be written.
         const isLast = hasEnded ? isStatusError(error) || lastTries++ === lastRetries : tries === mostTries;
         if (isLast) throw error;
         rows = rows.map(writable);

@@ -145,7 +145,7 @@ export class ActivityTime {
     });
   }
 
-  // How many milliseconds are left for work that may go on after the call's end.
+  // How long work may go on after the call's end. After a timeout, only a share of the spare time (spareMs) is left.
   #leftMs(mostMs: number): number {
     const most = this.#isOver
       ? Math.min(mostMs, (spareMs(this.#limit.ms) * mostMs) / (lastCallMs * 1.1))

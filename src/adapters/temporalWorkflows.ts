@@ -99,7 +99,7 @@ function activitiesFor({
   return proxyActivities<Activities>({
     startToCloseTimeout: startToCloseTimeoutMs,
     heartbeatTimeout: heartbeatTimeoutMs,
-    // Each death of a worker counts as a failed attempt. With the default retry policy, waits would soon be 100 s.
+    // A worker that dies fails an attempt of its chunk. By default, the wait before the next attempt may grow to 100 s.
     retry: { maximumInterval: 10_000 },
     // The workflow reports its cancellation only after its activities have ended, and no request is in flight.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
