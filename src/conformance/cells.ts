@@ -117,7 +117,7 @@ function repeatOf(repeat: Repeat): string | readonly string[] {
   return Array.from({ length: repeat.times }, (_, n) => repeat.items.replaceAll("{n}", `${n}`));
 }
 
-// HTTP libraries hide these statuses from their caller, or retry after them on their own.
+// HTTP libraries hide these statuses or retry after them on their own, so a client may skip their rows.
 const hiddenStatuses: ReadonlySet<number> = new Set([407, 421]);
 
 function errorCell(row: ErrorRow, [operation, asked]: Asked): Cell {

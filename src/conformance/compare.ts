@@ -73,7 +73,7 @@ function isWeaker({ steps, expected }: Cell, { executed }: ReportedOutcome): boo
   return expected.executed === "no" && executed === "unknown" && steps.some((step) => "network" in step);
 }
 
-// The expectation for an outcome with "unknown" instead of "no": the client decides as after a lost connection.
+// The expected outcome if a client says "unknown" instead of "no": it then retries or stops as after a lost connection.
 function weakened(expected: Expected, { attempts = 0, notRetried = "" }: ReportedOutcome): Expected {
   const { executedBecause: _, ...known } = expected;
   return {
@@ -190,7 +190,7 @@ function remove(value: unknown, pointer: string): void {
   if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
 }
 
-// Parses JSON, but keeps an integer that a double may not hold as a string of its digits.
+// Parses JSON, but turns an integer that a double may not hold exactly into a string with its digits.
 function exactly(text: string): unknown {
   const kept = text
     .replace(/^\ufeff/, "")
@@ -226,7 +226,7 @@ function waitDifferences(expected: Expected, log: RequestLog): readonly string[]
   ];
 }
 
-// Compares each wait of the first program with the same wait of the second: random numbers from one seed are the same.
+// Compares each wait of the first program with the same wait of the second: equal waits come from equal random seeds.
 function alikeDifferences({ alike, requestsByCall }: Expected, log: RequestLog): readonly string[] {
   if (alike === undefined) return [];
   const waits = waitsIn(log, requestsByCall);

@@ -1,4 +1,4 @@
-// Watches whether this machine has time for its programs: on a busy one, times say little about the client.
+// Watches whether this machine is busy: the times measured on a busy machine say little about the client.
 import { cpus } from "node:os";
 
 export interface MachineWatch {
@@ -7,13 +7,13 @@ export interface MachineWatch {
   stop(): void;
 }
 
-// The event loop is looked at this often, the processors with every tenth look.
+// How often the event loop is checked. The processors are checked every tenth time.
 const everyMs = 50;
-// The machine is busy if the event loop is later than this, or if less than this share of its processors was idle. The
-// first alone would not do: a system serves a program that mostly sleeps, as the runner, before one that computes.
+// The machine is busy if a timer is later than this, or if a smaller share of the processors' time was idle. Timers
+// alone do not show it: a system serves a program that mostly sleeps, as this one, before one that computes.
 const lateMs = 100;
 const leastIdle = 0.05;
-// The system counts in steps of 10 ms: a shorter look at the processors says nothing.
+// The system counts processor time in steps of 10 ms, so a shorter interval says nothing.
 const shortestMs = 100;
 
 /** Starts to watch the machine. */

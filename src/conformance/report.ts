@@ -70,7 +70,7 @@ export function reportOf({ results, counts, revision, cut }: ToldRun): object {
 
 const height = 20;
 const padding = 6;
-// The average width of a Verdana character at 11 px; `textLength` fits the text to this width.
+// The average width of a Verdana character at 11 px, to estimate a text's width. `textLength` fits the text to it.
 const characterWidth = 6.6;
 
 const colors = { green: "#1a7f37", gray: "#59636e", red: "#b3261e" };

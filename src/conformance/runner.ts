@@ -32,8 +32,8 @@ interface RunResult {
   readonly cut: string | undefined;
 }
 
-// How long the server stays up after the last request: each worker of a client still asks for a next row, and takes its
-// time for that on a busy machine.
+// How long the server stays up once all rows are done: each worker of a client still asks for a next row, which takes
+// longer on a busy machine.
 const lingerMs = 300;
 const busyLingerMs = 3000;
 

@@ -91,7 +91,8 @@ function isIdle({ starting, running }: Rows): boolean {
 }
 
 async function next(rows: Rows, onRequest: () => void): Promise<object | undefined> {
-  // While rows are in progress, a worker is told that it is done: who works on the last one asks again.
+  // A postponed row waits until no other row is in progress. Workers that ask before are told that they are done; the
+  // worker of the last row asks again, and gets it.
   const serving = rows.waiting.shift() ?? (isIdle(rows) ? rows.postponed.shift() : undefined);
   if (serving === undefined) return undefined;
   const { cell } = serving;

@@ -109,8 +109,7 @@ function contentProblems(request: ReadRequest, asked: OperationData): readonly s
     : formProblems(request.body, type, { part: asked.part, file: asked.arguments.file as File });
 }
 
-// Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves five
-// others.
+// Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves `!'()*`.
 function pathOf(template: string, values: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(`${values[name]}`).replace(

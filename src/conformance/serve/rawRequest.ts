@@ -32,7 +32,7 @@ export function acceptsType(accept: string | undefined, type: string): boolean {
   return accept === undefined || partsOf(accept).some((part) => [type, `${group}/*`, "*/*"].includes(part));
 }
 
-// The parts of a list in a header, without those of weight 0.
+// The parts of a header's list, without those that the client excludes with weight 0 (`q=0`).
 function partsOf(list: string): readonly string[] {
   return list
     .toLowerCase()

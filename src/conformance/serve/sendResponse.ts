@@ -78,9 +78,9 @@ function inChunks(content: Buffer): Buffer {
  */
 export type Fault = (response: ServerResponse, ended: () => void, blame: (problem: string) => void) => void;
 
-// Where the fault `body-endless` ends: a client that read this much has no limit, and its machine's memory is spared.
+// The fault `body-endless` ends here: a client that read this much has no limit, and its memory need not be filled.
 const mostMegabytes = 200;
-// Where the fault `error-body-endless` says that a client reads too much: the system's buffers hold less.
+// A client that takes this many megabytes of `error-body-endless` reads too much: the system's buffers hold fewer.
 const mostErrorMegabytes = 32;
 const errorMegabytes = 100;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);

@@ -44,8 +44,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     return log.push(...seen);
   });
   const server = createServer(network, listener, certificate);
-  // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not have.
-  // After a 101, though, libcurl reads on until the connection ends.
+  // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not
+  // have. After a 101, however, the server does: libcurl reads until the connection ends.
   if (!cell.steps.some((each) => "response" in each && each.response.status === 101))
     server.keepAliveTimeout = 0;
   const sockets = new Set<Socket>();
