@@ -27,8 +27,8 @@ type Behave<Body = unknown> = (request: OperationRequest<Body>) => object;
 const model = "accounts/stand-in/models/shared-words";
 
 /**
- * Ranks documents by the words that they share with the query. Words count as tokens; the query's, once for each
- * document.
+ * Ranks documents by the words that they share with the query. Words count as tokens; the words of the query count once
+ * for each document.
  */
 const rerank: Behave<RerankRequest> = ({ body }): RerankResponse => {
   const query = wordsOf(body.query);

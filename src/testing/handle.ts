@@ -137,7 +137,6 @@ function routesOf(path: string): typeof routes {
   return routes.filter((each) => each.path === template);
 }
 
-// Decodes an id from a path.
 function decodeId(text: string | undefined): string {
   try {
     return decodeURIComponent(text ?? "");
