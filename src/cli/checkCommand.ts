@@ -22,7 +22,7 @@ export async function run({ args, options, terminal, signal }: Context<CheckOpti
     const { isRead, problem, ...others } = await checkFile(file, signal).catch((error) => {
       throw signal.aborted ? interruptedAfter(index, args.length) : error;
     });
-    // What cannot be read has no line above with its name.
+    // Of a file that cannot be read, only the problem is printed, so it has to name the file.
     const shown = hasKey(file) ? name : namingFile("FILE", file);
     const said = isRead ? problem : problem?.replace(/^It/, () => shown);
     const report = said === undefined ? others : { ...others, problem: said };
@@ -38,7 +38,7 @@ export async function run({ args, options, terminal, signal }: Context<CheckOpti
   if (!isGood) throw new Reported(exitCodes.usage);
 }
 
-// A check sends nothing, so its end says nothing of that.
+// The error of an interrupted check. A check never sends anything, so the error does not say what was sent.
 function interruptedAfter(done: number, of: number): RunEnded {
   const text = `${done} of ${counted(of, "file")} ${of === 1 ? "was" : "were"} checked.`;
   return new RunEnded("Interrupted", exitCodes.interrupted, { done, of, text });

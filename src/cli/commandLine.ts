@@ -91,7 +91,7 @@ async function run(
   await parse(program, args);
 }
 
-// Sets the variables of --env-file that are not set, and the level of --debug.
+// Sets the variables of --env-file that the environment does not set, and the log level with --debug.
 async function setEnvironment({ envFile, debug }: ServiceOptions): Promise<void> {
   const { env } = process;
   if (debug === true) env.TUNERANK_LOG = "debug";
@@ -120,10 +120,10 @@ function commandFirst(program: Command, args: readonly string[]): readonly strin
 // Lets a command run to its end even if nobody reads its output: without a listener, an error of stdout or stderr would
 // end the process in the middle of a call.
 function surviveOutputErrors(): void {
-  // An error of stderr can be shown nowhere else.
+  // An error of stderr is ignored: there is nowhere else to show it.
   process.stderr.on("error", () => {});
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // If the reader of a pipe has seen enough, such as `head`, that is no failure.
+    // A program that reads a pipe, such as `head`, may close it when it has seen enough: that is no failure.
     if (error.code !== "EPIPE") lost ??= error;
   });
 }
@@ -155,8 +155,8 @@ function refuseKeys(args: readonly string[]): void {
   );
 }
 
-// Rejects an option whose value seems to be an option: Commander would use it as the value. A number may be negative:
-// the check of the option's value says what is wrong with it.
+// Rejects an option whose value seems to be an option, which Commander would use as the value. A negative number
+// passes: the check of the option's value reports what is wrong with it.
 function refuseMissingValues(program: Command, [name, ...args]: readonly string[]): void {
   const command = program.commands.find((each) => each.name() === name);
   for (const [index, arg] of args.entries()) {
@@ -180,8 +180,8 @@ function refuseShortQuery([name, ...args]: readonly string[]): void {
   throw new UsageError("-q means --quiet: the query is --query TEXT.");
 }
 
-// The names that Commander suggests in its message, as far as they are near: it also suggests names of which half the
-// letters differ.
+// Keeps those names of Commander's suggestion that differ from the given one in at most two letters: Commander also
+// suggests names of which half the letters differ.
 async function suggestionIn(message: string): Promise<string> {
   const [, given = ""] = /'([^'=]*)/.exec(message) ?? [];
   const { editsBetween, lettersOf } = await import("../engine.js");
@@ -192,7 +192,7 @@ async function suggestionIn(message: string): Promise<string> {
 }
 
 // The reason in an error of Commander, without the unknown argument that its message quotes, which may be an API key.
-// The suggestion is kept: it is one of our own names.
+// The suggestion is kept, because it names only commands and options.
 async function reasonOf({ code, message }: CommanderError): Promise<string> {
   const suggestion = await suggestionIn(message);
   if (code === "commander.unknownCommand" || code === "commander.help") {

@@ -22,7 +22,7 @@ export function listed(names: readonly string[]): string {
   return names.join(", ").replace(/, ([^,]*)$/, " and $1");
 }
 
-// The default of --timeout of a command that calls one operation, or any.
+// The default of --timeout in the help. The default of `request` depends on the operation that it calls.
 function defaultTimeout(command: string): string {
   if (!Object.hasOwn(operationOfCommand, command))
     return "with an ID, the default of that operation; with METHOD PATH, 30 seconds";

@@ -102,7 +102,7 @@ function firstWordsLine(command: Command): string[] {
   return words === "" ? [] : [`complete -c tunerank -n '${isFirst}' -f -a '${words}'`];
 }
 
-// PowerShell itself completes file names where the block gives nothing.
+// The script for PowerShell, which itself completes file names where the script block returns nothing.
 function powershell(commands: Commands): string {
   const cases = commands.map((command) => {
     const words = [...optionsOf(command).map(({ long }) => `${long}`), ...firstWordsOf(command).split(" ")];

@@ -18,7 +18,7 @@ interface ConformanceOptions {
   readonly timeout?: number;
 }
 
-/** The defaults of its options; the time in seconds. */
+/** The defaults of the options of `tunerank conformance`. The timeout is in seconds. */
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
 

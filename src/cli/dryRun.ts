@@ -32,7 +32,7 @@ class Plan implements DryRun {
   readonly #planned: Map<string, PlannedRequests> = new Map();
   #facts: object = {};
   #lines: readonly string[] = [];
-  /** Whether a response would be too large to be read: the run ends there, as it would if it were sent. */
+  /** Whether a response would be too large to be read. The dry run ends there, as a real run would. */
   isUnreadable = false;
 
   tell(facts: object, lines: readonly string[]): void {

@@ -10,7 +10,7 @@ import { UsageError } from "./context.js";
 export function variablesIn(text: string, file: string): Readonly<Record<string, string | undefined>> {
   const variables = parseEnv(text);
   const values = Object.values(variables).filter((value) => value?.includes("\n")) as string[];
-  // A line within another variable's value names no variable.
+  // Values of several lines are blanked first: a line within such a value may look like a variable.
   const without = values.reduce((rest, value) => rest.replace(value, value.replace(/.+/g, "")), text);
   for (const [index, line] of without.split("\n").entries()) {
     const [, name = "", quote = ""] = /^\s*(?:export\s+)?(TUNERANK_\w+)\s*=\s*(["'`])/.exec(line) ?? [];

@@ -1,7 +1,7 @@
 // The environment variables of the command: what the help says of each, and what they decide about the terminal.
 import type { variables } from "../engine.js";
 
-// Every variable that the client reads: its type says so.
+// Every variable that the client reads: with this type, TypeScript reports one that is missing here.
 const ofClient: Readonly<Record<(typeof variables)[keyof typeof variables], string>> = {
   TUNERANK_BASE_URL: "The service's address (--base-url).",
   TUNERANK_API_KEY: "The API key (--api-key-file).",

@@ -18,14 +18,14 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
       .exitOverride()
       .configureHelp({
         styleTitle: title,
-        // A usage of the command's own, such as ID | METHOD PATH, stands in the list of all commands too.
+        // Commander's list of all commands would leave out a command's own usage, such as `ID | METHOD PATH`.
         subcommandTerm: (each) => `${each.name()} ${each.usage()}`,
         helpWidth: Math.max(60, Math.min(widest, terminal.columns || widest)),
       })
       .configureOutput({
         writeOut: (text) => terminal.print(text.trimEnd()),
         writeErr: () => {},
-        // The styles of `terminal` already check whether colours are wanted.
+        // Else Commander would remove colours by its own rules. The styles of `terminal` already decide about them.
         getOutHasColors: () => true,
       });
     const lines = (helpExamples[command.name()] ?? []).flatMap(([line, text]) => [

@@ -18,7 +18,7 @@ interface MockOptions {
   readonly strict?: boolean;
 }
 
-/** The defaults of its options. */
+/** The defaults of the options of `tunerank mock`. */
 export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;
 // The mock server may run for weeks, so it keeps only its last requests.
 const keepRequests = 1000;
@@ -50,13 +50,13 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   await server.close();
 }
 
-// The test service's names of what an option gives, and the words of the command line.
+// Names in the messages of the test service, and the words that replace them on the command line.
 const words: readonly (readonly [ofService: RegExp, ofCommand: string])[] = [
   [/^times\b/, "the number after x"],
   [/^allowOrigins must hold origins\b/, "--allow-origin must be an origin"],
 ];
 
-/** An error of the test service in the words of the command line: it speaks of no request. */
+/** An error of the test service, in the words of the command line. */
 function ofCommand(error: Error, option = ""): Error {
   if (!isStatusError(error) || error.cause !== undefined) return error;
   const text = words.reduce((all, [ofService, ofCommand]) => all.replace(ofService, ofCommand), error.text);

@@ -40,7 +40,7 @@ export function reportFailure(error: unknown, terminal: Terminal, command: strin
   return usage ? exitCodes.usage : exitCodes.fault;
 }
 
-// An error as JSON: without its body, if that is the part of a response which cannot be written.
+// An error as JSON. If its body, a part of the response, cannot be written as JSON, the body is left out.
 function failureLine({ body, ...fields }: Record<string, unknown>): string {
   try {
     return jsonLine({ error: { ...fields, body } });
@@ -50,7 +50,7 @@ function failureLine({ body, ...fields }: Record<string, unknown>): string {
   }
 }
 
-// What programs read of a call that sent nothing, under the names that a StatusError has.
+// The fields that a StatusError has after a call that sent nothing, for errors of other classes.
 function notSent(code: StatusCode): object {
   return { code, executed: "no", executedBecause: "nothing-sent" };
 }
@@ -107,7 +107,7 @@ function requestOf({ requestId }: Partial<StatusError> = {}): string {
 function explain({ message, hint }: Said, error: StatusError, terminal: Terminal): void {
   const { executedBecause } = error;
   terminal.note(`${terminal.errorStyle("red", "tunerank:")} ${oneLine(message + requestOf(error))}`);
-  // The hint of an upload and the like says it in the operation's own words.
+  // Some hints, such as that of an upload, already say in their own words that the operation may have run.
   const isSaid = /^(no|unclear)-answer$/.test(executedBecause) && hint.includes(" may have ");
   terminal.note(oneLine(isSaid ? hint : `${ran[executedBecause]} ${hint}`));
 }
@@ -176,8 +176,8 @@ const quotedOrWord = new RegExp(
   "g",
 );
 
-// What is left out for a command that lacks the option: `request` sends what it is given, in one request, and a bulk run
-// retries until --timeout.
+// Text that is removed from messages of a command to which it does not apply: `request` sends its input in one request,
+// and a bulk run retries until --timeout.
 const unfitFor = {
   request: " (--batch-size)",
   "rerank --bulk": " (maxRetries, or fewer for this failure)",

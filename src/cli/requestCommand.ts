@@ -94,7 +94,7 @@ async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<voi
   else print(response, terminal);
 }
 
-// A number such as 1e400 was read as Infinity, which would be printed as null.
+// Rejects a number such as 1e400: it was read as Infinity, and would be printed as null.
 function refuseInfinite(data: unknown): void {
   if (data instanceof Uint8Array) return;
   const finite = (name: string, value: unknown): unknown => {

@@ -42,7 +42,7 @@ export async function inputOf(
   return { operation, ids, parameters, json, body: sent };
 }
 
-// The client's own check would say what such a field must be, and not that it is missing.
+// Reports missing fields. The client's own check would say what such a field must be, not that it is missing.
 function refuseMissingFields(body: unknown, { required = [], properties = {} }: ValueRules): void {
   if (!isObject(body)) return;
   const missing = required.filter((name) => !Object.hasOwn(body, name));

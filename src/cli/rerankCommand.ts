@@ -102,7 +102,7 @@ function endOfBatches(thrown: unknown, lines: readonly DocumentLine[], interrupt
   const { partial } = Object(thrown) as Partial<RerankItemsError<DocumentLine>>;
   const error = inLines(thrown, lines);
   const of = lines.length;
-  // Another call has only one batch, or made no request.
+  // Without `partial` no request was made. If the failed batch has all documents, there was no other batch.
   if (!isStatusError(error) || partial === undefined || partial.failed.count === of) return error;
   const done = partial.data.length;
   if (done === 0 && !interrupted) return error;
@@ -151,7 +151,7 @@ async function documentsOf({
   return found;
 }
 
-// Any text can be a document, so this is no error.
+// Warns of lines that look like JSON or a web page. Any text can be a document, so they are ranked all the same.
 function warnOfLines(
   { args: [file = "-"], options, terminal }: Context<RerankCommandOptions>,
   lines: readonly DocumentLine[],

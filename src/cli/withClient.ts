@@ -33,7 +33,7 @@ export async function withClient(
     allowInsecureHttp: options.allowInsecureHttp === true,
     proxy: dryRun ? undefined : proxyOf(options),
     fetch: dryRun?.fetch,
-    // A log would name attempts that are not made.
+    // A dry run makes no attempts, so none may be logged.
     logLevel: dryRun ? "off" : undefined,
     userAgent: "tunerank-cli",
     onAttempt: isSilent(terminal) ? undefined : (event) => showRetry(event, terminal),
@@ -47,7 +47,7 @@ export async function withClient(
   }
 }
 
-// The operation has run, so the error is that of a response that cannot be used.
+// The error if a result cannot be written. The operation has run, so it is that of a response that cannot be used.
 function ranUnwritten(cause: Unwritable, operation: OperationName): StatusError {
   const hint = "The operation succeeded: the same command would run it again.";
   const known = { code: "INTERNAL", executed: "yes", codeSource: "client" } as const;
@@ -98,7 +98,7 @@ async function keyFrom(file: string | undefined): Promise<string | undefined> {
 function showRetry({ code, number, waitMs, cause }: AttemptEvent, terminal: Terminal): void {
   if (waitMs === undefined) return;
   const wait = waitMs < 50 ? "now" : `in ${(waitMs / 1000).toFixed(1)} s`;
-  // Such as ECONNREFUSED.
+  // The system's code of the failure, such as ECONNREFUSED.
   const { code: reason } = Object(cause) as NodeJS.ErrnoException;
   const why = /^E[A-Z_]+$/.test(`${reason}`) ? ` (${reason})` : "";
   if (terminal.errorColumns > 0) terminal.redraw("");

@@ -25,7 +25,7 @@ export async function whyInvalid(
 ): Promise<string | undefined> {
   if (options.check === false) return undefined;
   const found = orUndefined(() => statSync(file));
-  // A pipe can be read only once, and the upload rejects too large a file unread.
+  // Neither a pipe, which can be read only once, nor too large a file, which the upload rejects unread, is checked.
   if (!found?.isFile() || found.size > largestFile()) return undefined;
   const state = fileVersion(file);
   const tell = (warning: FileReport["warnings"][number]): void => {
@@ -38,7 +38,7 @@ export async function whyInvalid(
   const report = await checkFile(file, signal, "it");
   // The upload itself reports a file that cannot be read at all.
   if (!report.isRead) return undefined;
-  // A file that only grew is another too: the upload would send what was not checked.
+  // A file that only grew counts as changed: the upload would send lines that were not checked.
   if (fileVersion(file) !== state) return changedText("it");
   const reason = reasonOf(report);
   if (reason === undefined) report.warnings.forEach(tell);
@@ -59,13 +59,13 @@ function firstOf(lines: number, [first = ""]: readonly string[]): string {
   return more > 0 ? `${first}, and ${counted(more, "line")} more.` : `${first}.`;
 }
 
-/** What a file is before it is read: `changedSince` compares it. Undefined for a file that is not there. */
+/** Identifies a state of a file, so that `changedSince` can compare it with a later one. Undefined without a file. */
 export function fileVersion(file: string): string | undefined {
   const found = orUndefined(() => statSync(file, { bigint: true }));
   return found && `${found.dev} ${found.ino} ${found.size} ${found.mtimeNs}`;
 }
 
-/** The error of a file that is another than the one that was checked. The upload itself reports a file that is gone. */
+/** The error if a file changed since `before`; undefined also if it is gone, which the upload itself reports. */
 export function changedSince(file: string, before: string | undefined): StatusError | undefined {
   const now = fileVersion(file);
   if (now === undefined || now === before) return undefined;

@@ -47,7 +47,7 @@ export async function checkFile(file: string, signal: AbortSignal, name: string 
     isWhole = !isRead;
   }
   const bytes = isWhole ? input.seen : await fileSize(file);
-  // A change may also be why it could not be read.
+  // A change of the file is reported instead of a failure to read the rest, because the change may be the cause.
   if (isRead && (await input.hasChanged())) problem = changedText(name);
   if (input.isGzip && problem === undefined && file !== "-" && !/\.gz$/i.test(file))
     rows.warnOfFile("gzip", "the file is gzip, and its name does not end in .gz");
@@ -77,7 +77,7 @@ export function largestFile(): number {
 /** The warning about a file that the service may refuse for its size, if it may. */
 export function sizeWarning(bytes: number): FileReport["warnings"] {
   const largest = largestFile();
-  // The contract has the larger meaning of the service's MB, 1,048,576 bytes. This is the smaller.
+  // The service does not say which MB it means: `largest` counts 1,048,576 bytes for each, `surest` 1,000,000.
   const surest = (largest / 2 ** 20) * 1e6;
   if (bytes <= surest) return [];
   const most =

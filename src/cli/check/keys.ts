@@ -1,7 +1,7 @@
-// How many different keys are counted, the first of the file: each row may have keys of its own.
+// Only this many different keys are counted: if each row has keys of its own, the counts could fill the memory.
 export const mostKeys: number = 1000;
 const longestKey = 200;
-// A key that a larger share of the rows lacks is taken for an optional one.
+// A key that a larger share of the rows lacks counts as optional, and is not reported as missing.
 const fewShare = 0.1;
 
 /** A key and the number of rows that have it. */

@@ -139,7 +139,7 @@ export class Rows {
     else if (this.#lines.size < mostCompared) this.#lines.add(hash, line);
   }
 
-  // The keys of a line that is an object; undefined for another JSON value.
+  // The keys of a line that is a JSON object; undefined for another JSON value, "invalid" for a line that is not JSON.
   #namesIn(text: string, line: number): Iterable<string> | undefined | "invalid" {
     if (text.length <= longestParsed) {
       const value = orUndefined<unknown>(() => JSON.parse(text));
@@ -156,7 +156,7 @@ export class Rows {
   #scanned(text: string, line: number): Iterable<string> | undefined | "invalid" {
     const names = new Set<string>();
     const onName = (name: string): void => {
-      // Keeps one key more than `mostKeys`, which shows that the line has more.
+      // One key more than `mostKeys` is kept: so KeyCounts notices that there are keys which it does not count.
       if (names.size <= mostKeys) names.add(JSON.parse(name));
     };
     const fault = jsonFault(text, { takesNaN: true, onName });

@@ -125,8 +125,8 @@ export function foreignFormat(head: Buffer, wanted: Wanted): FormatName | undefi
 const judgedBytes = 8000;
 const tarAt = 257;
 
-// The format of bytes with a zero byte among the first ones. Text in UTF-8 with some lines of zero bytes, as a lost write
-// leaves them, is still text: whoever reads the lines names those.
+// The format of bytes with a zero byte among the first ones. Text in UTF-8 with some lines of zero bytes, as a lost
+// write leaves them, is still text: the reader of the lines reports those lines.
 function zeroFormat(head: Buffer): FormatName | undefined {
   const bytes = head.subarray(0, judgedBytes);
   if (!bytes.includes(0)) return undefined;
@@ -135,16 +135,16 @@ function zeroFormat(head: Buffer): FormatName | undefined {
   return wideText(bytes) ?? (hasLine && isPlain(bytes) ? undefined : "binary");
 }
 
-// What text does not have: control characters but for tab and line ends, halves of pairs, unassigned characters, and
-// U+FFFD, to which bytes that are no UTF-8 decode.
+// Characters that text does not have: control characters except tab and line ends, halves of surrogate pairs,
+// unassigned characters, and U+FFFD, to which bytes that are not UTF-8 decode.
 const noText = /[^\P{C}\p{Cf}\t\n\v\f\r]|\ufffd/u;
 
-// Fewer bytes may be text in UTF-16 by chance.
+// Fewer bytes, or fewer zero bytes among them, may fit UTF-16 by chance.
 const leastWide = 16;
 const leastZeros = 4;
 
-// UTF-32 or UTF-16 without a byte order mark: bytes that are text in it. Text in UTF-8 with some zero bytes may be text in
-// UTF-16 too, so there every second byte of the first letters has to be zero.
+// Recognizes UTF-32 and UTF-16 without a byte order mark. UTF-8 with some zero bytes may be valid UTF-16 too, so there
+// all zero bytes must stand on one side of their two-byte units (zeroSide).
 function wideText(bytes: Buffer): FormatName | undefined {
   const whole = bytes.subarray(0, bytes.length & ~3);
   if (isWide(whole, "readUInt32LE")) return "utf32le";
@@ -159,7 +159,7 @@ function wideText(bytes: Buffer): FormatName | undefined {
   return side !== "second" && isUtf16(Buffer.from(whole).swap16()) ? "utf16be" : undefined;
 }
 
-// Whether bytes are text in UTF-8, but for zero bytes. The last character may be cut.
+// Whether bytes are text in UTF-8, apart from zero bytes. The last character may be incomplete.
 function isPlain(bytes: Buffer): boolean {
   return !noText.test(new TextDecoder().decode(bytes, { stream: true }).replace(/\0/g, ""));
 }
@@ -168,8 +168,8 @@ function isUtf16(bytes: Buffer): boolean {
   return !noText.test(new TextDecoder("utf-16le").decode(bytes, { stream: true }));
 }
 
-// In which byte of its unit of two each zero byte stands, if there are several and all stand in the same: as line ends and
-// JSON have them in UTF-16, whose other letters may look like text.
+// Which byte of a two-byte unit all zero bytes are; "none" if they differ, or are few. In UTF-16, line ends and the
+// brackets of JSON have such a zero byte, even if all other characters look like UTF-8.
 function zeroSide(bytes: Buffer): "first" | "second" | "none" {
   const counts = [0, 0];
   for (const [at, byte] of bytes.entries()) if (byte === 0) counts[at % 2] = (counts[at % 2] ?? 0) + 1;
@@ -204,7 +204,7 @@ function textFormat(text: string, wanted: Wanted): FormatName | undefined {
   if (binary.test(text)) return undefined;
   if (!text.includes("\n") && /\r[^\r\n]/.test(text))
     return wanted === "JSON" ? undefined : "carriageReturns";
-  // Any text can be a document, so text is never in another format here.
+  // Any line of text can be a document, so no text counts as another format if lines are wanted.
   if (wanted === "lines") return undefined;
   if (/^\s*<(!doctype html|html)\b/i.test(text)) return "html";
   const [line = "", second] = text.trimStart().split("\n", 2);
@@ -283,7 +283,7 @@ export function foreignText(
   return [...sentences, ...(advice ? [advice] : [])].join(" ");
 }
 
-// The file of a name that `namingFile` made.
+// The file in a name that `namingFile` made, such as `--bulk "in.csv"`.
 function fileIn(name: string): string | undefined {
   return /^\S+ "(.*)"$/s.exec(name)?.[1];
 }

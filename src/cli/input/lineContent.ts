@@ -10,7 +10,7 @@ export type Reading<T> =
   | { readonly value: T; readonly problem?: never }
   | { readonly value?: never; readonly problem: string };
 
-// A byte order mark is no JSON: what comes after it would pass here, and be refused by other readers. Of text it is left out.
+// In a line of JSON, a byte order mark is kept and so reported: other readers reject it. In text, it is removed.
 const decoders = {
   "JSON lines": new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }),
   lines: new TextDecoder("utf-8", { fatal: true }),
@@ -19,7 +19,7 @@ const decoders = {
 /** The text of a line, without its line end. @param file The input's name, if it is known */
 export function lineText({ bytes }: Line, wanted: "JSON lines" | "lines", file?: string): Reading<string> {
   if (bytes === undefined) return { problem: "It is longer than 64 MiB." };
-  // A zero byte is valid UTF-8. A line of JSON with one is no JSON.
+  // A zero byte is valid UTF-8, so it is looked for here. In a line of JSON, the parser rejects it.
   if (wanted === "lines" && bytes.includes(0)) return { problem: "It has a NUL byte, so it is not text." };
   const text = orUndefined(() => decoders[wanted].decode(bytes));
   if (text !== undefined) return { value: text.endsWith("\r") ? text.slice(0, -1) : text };

@@ -15,9 +15,9 @@ export interface InputRequest extends ForeignInput {
   readonly allowEmpty: boolean;
 }
 
-// How many bytes are read from a pipe, which may never end.
+// The most bytes that are read from a pipe, which may never end.
 const mostPipedBytes = 64 * 1024 * 1024;
-// How many bytes are enough to recognize every format; a pipe may deliver further bytes late.
+// The format is recognized once this many bytes are there: a pipe may deliver further bytes late.
 const headBytes = 8;
 
 /** The unchanged bytes of a file, or of the standard input for `-`. */
@@ -120,7 +120,7 @@ async function allOf(
   } catch (error) {
     failure = error;
   }
-  // A change may also be why it could not be read.
+  // A change of the file is reported instead of a failure to read it, because the change may be the cause.
   if (await input.hasChanged())
     throw new InputChanged(
       `${name}: the input changed while it was read. Nothing was sent: run the same command again, once nothing writes the input any more.`,

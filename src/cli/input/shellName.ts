@@ -21,7 +21,7 @@ export function otherThanInput(name: string, file: string | undefined): string {
   return path.basename(file ?? "") === name ? `other-${name}` : name;
 }
 
-// A control character in a name would not survive the message.
+// Whether a message can show a file's name: messages lose control characters, and hide a name with the API key.
 function isShowable(file: string | undefined): file is string {
   return file !== undefined && file !== "-" && !hasKey(file) && oneLine(file) === file;
 }

@@ -6,7 +6,7 @@ import { UsageError } from "../context.js";
  */
 export function splitOf(characters: number | undefined): ((text: string) => readonly string[]) | undefined {
   if (characters === undefined) return undefined;
-  // A character may be two UTF-16 units.
+  // A character may take two UTF-16 units, so a part needs room for two.
   if (!Number.isInteger(characters) || characters < 2)
     throw new UsageError("--split must be a whole number of at least 2.");
   return (text) => partsOf(text, characters);
