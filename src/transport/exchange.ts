@@ -95,12 +95,13 @@ export interface TransportOptions {
 
 /** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
-  /** Loads the modules that sending to an address needs; undefined if none is missing. @throws TransportFailure */
+  /** Loads the modules that sending to an address needs; undefined if none is missing. */
   ready?(url: URL): Promise<void> | undefined;
   /** The secrets to redact besides the API key. */
   readonly secrets?: readonly string[];
   /** How many connections may be open at one time; undefined if this client does not limit their number. */
   readonly maxConnections?: number | undefined;
+  /** Starts to send a request. @throws TransportFailure if the proxy for its address cannot be used */
   send(request: TransportRequest): Exchange;
   /**
    * Returns the transport for a client made with `withOptions`, which need not be closed. Absent if such a client uses
@@ -108,12 +109,13 @@ export interface Transport {
    */
   derive?(): Transport;
   /**
-   * Closes idle sockets, unless other clients use them. On the first client's transport, this includes the idle sockets
-   * of clients made with `withOptions`.
+   * Closes idle sockets, unless other clients use them. On the transport of a first client, from `createClient`, this
+   * includes the idle sockets of the clients made from it with `withOptions`.
    */
   close(): void;
 }
 
+/** What a transport knows of a failure in addition to the message. */
 export type SeenDetails = Partial<Omit<TransportFailure, "message">>;
 
 export const respondedEarly = "The response came before the whole file was sent.";
@@ -128,7 +130,7 @@ export const maxErrorBytes: number = 64 * 1024;
 export class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
-  /** How many bytes are accepted, both before and after decoding. */
+  /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
@@ -164,7 +166,7 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** A copy of the decoded body: a chunk may be part of a larger buffer. Read it before `text` releases the chunks. */
+  /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
     const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
     let at = 0;
@@ -186,7 +188,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   readonly whole: Promise<TransportResponse>;
   /** The response, once its headers have arrived. */
   response: Received | undefined;
-  /** The request; undefined once the exchange has ended: one that an agent still queues then keeps no body in memory. */
+  /** The request; undefined once the exchange has ended: an agent that still queues it then keeps no body in memory. */
   protected request: TransportRequest | undefined;
   /** The request's body while it is sent, if the transport sees how far sending got. */
   protected body: { readonly incomplete: boolean; close(): void } | undefined;
@@ -203,7 +205,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   /** How far the request got. */
   abstract readonly phase: Phase;
-  /** A number that changes with each sign of the request's progress, except for bytes of the response's body. */
+  /** A number that changes when the request makes progress. Bytes of the response's body need not change it. */
   protected abstract readonly heard: number;
   /** Stops sending and receiving. */
   protected abstract stop(): void;
@@ -212,7 +214,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
    * A number that changes whenever something arrives, NaN if that cannot be known; undefined before anything is sent.
    */
   get arrived(): number | undefined {
-    // The request has ended, but its response may be delivered some turns of the event loop later.
+    // NaN, because the response of an ended exchange may be delivered some turns of the event loop later.
     if (this.request === undefined) return Number.NaN;
     return this.phase === "connect"
       ? undefined
@@ -239,7 +241,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   ended(): void {
     const { response } = this;
     if (this.request === undefined || response === undefined) return;
-    // A file that was not sent whole was not accepted, whatever the response says.
+    // Until the rest of a file is sent, a 2xx response does not count: the service cannot have stored the whole file.
     if (response.ok && this.body?.incomplete) this.early();
     else this.deliver(response);
   }
@@ -253,7 +255,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     }
   }
 
-  /** Called when a 2xx response arrives before the whole file was sent. */
+  /** Called when a 2xx response has arrived before the whole file was sent: waits for the rest, or fails. */
   protected abstract early(): void;
 
   protected deliver(response: Received): void {

@@ -21,7 +21,7 @@ export function createFetchTransport(
 }
 
 class FetchExchange extends Exchange {
-  // The phase before sending: nothing is sent while a form's body is made.
+  // "connect" until `fetch` is called: nothing is sent while the body of a form is made.
   phase: Phase = "connect";
   readonly #controller = new AbortController();
   protected readonly heard = 0;
@@ -90,7 +90,7 @@ class FetchExchange extends Exchange {
     this.#lost(undefined, respondedEarly);
   }
 
-  // Some fetch functions ignore the signal and go on receiving; the bytes that still arrive are not read.
+  // Some fetch functions ignore the signal and go on receiving: `#receive` stops reading at the next chunk.
   protected stop(): void {
     this.#controller.abort();
   }

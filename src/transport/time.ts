@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.js";
 // Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
 
-/** Calls `run` after the bytes that have arrived are read. */
+/** Calls `run` in the next turn of the event loop, after the bytes that have arrived are read. */
 export const nextTurn: (run: () => void) => unknown = setImmediate ?? (Channel ? byMessage : setRealTimeout);
 
 function byMessage(run: () => void): void {
@@ -23,9 +23,10 @@ function byMessage(run: () => void): void {
 
 // A timer that fires more than `lateMs` late was delayed by a busy event loop, or by a suspended process.
 const lateMs = 2;
+// How many milliseconds `readOn` lasts at most.
 const longestMs = 250;
-// How many turns are read after a timer that fired in time: the loop may have been busy before it. A number of turns,
-// not a time, because a test's clock may stand still.
+// How many turns `readOn` takes at most if the timer fired in time, as the event loop may have been busy before that. A
+// number of turns, not a time, because a test's clock may stand still.
 const fewTurns = 50;
 
 /** Whether a timer fired late: bytes that arrived in time may then be unread. */
@@ -71,7 +72,7 @@ export function now(): number {
  */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();
-  // Rounded up to whole milliseconds: with a fraction, a remainder would be left to wait for.
+  // Rounded up to whole milliseconds, so that no fraction of one is left to wait for.
   if (leftMs > earlyMs) movedMs += Math.ceil(leftMs);
   return now();
 }
@@ -86,8 +87,8 @@ export function after(ms: number, run: () => void): () => void {
     const dueAt = now() + timerMs;
     timer = setTimeout(() => look(firedAt(dueAt) - 1), timerMs);
   };
-  // A timer may fire a little early. What remains is waited for with a real timer, if the clock moves in it: one that a
-  // test controls would wait until the test moves it forward again.
+  // A timer may fire a little early. A real timer then waits for the rest, because a test's timer would fire only when
+  // the test moves it again. If `now` stood still since `before`, a test controls the clock: its timer waits after all.
   const look = (before: number): void => {
     const time = now();
     const restMs = endsAt - time;
@@ -105,9 +106,9 @@ export function after(ms: number, run: () => void): () => void {
 /** Why a call ended before its response. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
-/** A call's deadline: one timer for it and the attempt timeouts, and the caller's signal; `dispose` releases both. */
+/** A call's deadline: one timer for it and for attempt timeouts, and the caller's signal. `dispose` releases both. */
 export class Deadline {
-  /** Its place among those of its client. */
+  /** The index of this deadline in `calls`, the list of its client's running calls. */
   at = 0;
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
@@ -128,8 +129,8 @@ export class Deadline {
     const start = now();
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = start + timeoutMs;
-    // The timer starts with the first attempt's timeout if that is shorter, so that most calls set it once. The duration
-    // is the caller's: one computed from the clock may have a fraction, for which V8 recompiles all of Node's timers.
+    // Most calls set this timer only once, as it starts with the attempt timeout if that is shorter. Its duration is an
+    // option's value: a difference of times may have a fraction, for which V8 recompiles all of Node's timers.
     this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
     this.#ignoreSignal = signal && endOnAbort(signal, this);
   }
@@ -191,7 +192,7 @@ export class Deadline {
     const dueAt = this.#dueAt;
     const time = firedAt(dueAt);
     const wasBusy = isLate(dueAt, time);
-    // A timer may fire a little early.
+    // A timer may fire up to `earlyMs` early, which counts as in time.
     if (time + earlyMs >= this.#endsAt) this.#over(wasBusy, () => this.end("deadline"));
     else if (time + earlyMs < this.#attemptEndsAt) this.#restart(time);
     else if (wasBusy && !this.#isExtended && this.running?.arrived === undefined) {
@@ -225,7 +226,7 @@ export class Deadline {
 // One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
 const listening = new WeakMap<AbortSignalLike, ReturnType<typeof listenTo>>();
 
-/** Ends a call when the signal is aborted, or at once if it is. Returns a function that undoes this; call it once. */
+/** Ends a call when the signal is aborted, or now if it is. Returns a function that stops listening; call it once. */
 export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): (() => void) | undefined {
   if (signal.aborted) {
     call.end("aborted");
@@ -244,7 +245,7 @@ export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">)
 
 function listenTo(signal: AbortSignalLike) {
   const calls: { at: number; call: Pick<Deadline, "end"> }[] = [];
-  // A copy, because a call that ends leaves the list.
+  // A copy of the list, because a call that ends removes itself from the list.
   const onAbort = () => {
     for (const { call } of [...calls]) call.end("aborted");
   };

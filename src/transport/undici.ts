@@ -46,7 +46,7 @@ class LegacyController implements Controller {
   }
 }
 
-// Whether a dispatcher was seen to announce the start of a request, for all clients that use the dispatcher.
+// Whether each dispatcher was seen to announce the start of a request. Clients with the same dispatcher share this.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
 /**
@@ -58,7 +58,7 @@ function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
   return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
 }
 
-// The connect errors of all dispatchers: without them, a reset in a TLS handshake looks like a reset after a request.
+// The connect errors of all dispatchers: without them, a reset in a TLS handshake would count as one of a sent request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
@@ -165,7 +165,7 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#broke(error, false);
   }
 
-  // undici 6 calls the methods that follow.
+  // undici 6 calls onConnect, onHeaders, onData, onComplete and onError, which follow, instead of those above.
   onConnect(abort: (reason: Error) => void): void {
     this.#legacy = new LegacyController(abort);
     this.onRequestStart(this.#legacy);
@@ -280,7 +280,7 @@ function firstHeader(headers: IncomingHttpHeaders, name: string): string | undef
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// Chunks of fewer bytes are copied: undici's socket may still hold one when the next is read into the same memory.
+// Chunks of fewer bytes than this are copied: undici's socket may hold one while the next is read into the same memory.
 const heldBytes = 256 * 1024;
 
 /** A form with a file, as an iterable body. undici reads the next chunk once its socket has taken the previous ones. */
@@ -292,7 +292,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
     this.#failed = failed;
   }
 
-  // undici asks for the iterator again if it retries a request by itself: the bytes read so far would be missing.
+  // undici asks for a second iterator if it retries a request by itself. It fails: it would lack the bytes read so far.
   [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     if (this.begun) {
       const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
@@ -326,7 +326,7 @@ export function errorOf(thrown: unknown): Error {
 /**
  * The message and the details of a failure, from a dispatcher's error.
  * @param phase How far the request got.
- * @param isThrown Whether `dispatch` threw the error: if so, undici's errors have a code; others are an interceptor's.
+ * @param isThrown Whether `dispatch` threw the error. If so, an error without a code is an interceptor's, not undici's.
  */
 function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: SeenDetails] {
   const code = networkCode(error);

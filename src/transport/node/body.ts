@@ -50,7 +50,7 @@ export class RequestBody {
     if (length !== undefined) headers["content-length"] = String(length);
   }
 
-  /** Sends a body without a file, unless the request is queued: then `take` sends it, and nothing is copied or read. */
+  /** Sends a body without a file. If the request is queued, `take` sends it, and nothing is copied until then. */
   begin(message: ClientRequest, queued: boolean): void {
     this.#queued = queued;
     this.#message = message;
@@ -86,7 +86,7 @@ export class RequestBody {
 export class DecodedResponse extends TransportResponse {
   #encoding: string | undefined;
   #decoder: Transform | undefined;
-  // A short gzipped body, until all of it has arrived or it proves to be long.
+  // The chunks of a gzipped body that seems short, until all have arrived or the body proves to be long.
   #zipped: Uint8Array[] | undefined;
   // The number of bytes of the body that were received, before decoding.
   #received = 0;
@@ -111,7 +111,7 @@ export class DecodedResponse extends TransportResponse {
     return writableLength > 0 || writableEnded ? Number.NaN : this.#received + this.kept;
   }
 
-  /** Takes the next bytes, up to the limit. */
+  /** Takes the next bytes of the body, and ends the exchange if they exceed the limit. */
   take(chunk: Uint8Array, flow: Flow, exchange: Exchange): void {
     if (this.#encoding === undefined) this.keep(chunk, exchange);
     else this.#decode(chunk, flow, exchange);
@@ -163,7 +163,7 @@ export class DecodedResponse extends TransportResponse {
       this.#encoding = undefined;
       return;
     }
-    // Only 2xx bodies are decoded at once: of an error response that is cut short, the stream reads what has arrived.
+    // Only 2xx bodies are decoded in one step: of an error response that is cut short, a stream decodes what arrived.
     if (this.ok && encodings.length === 1 && encodings[0] === "gzip") this.#zipped = [];
     else this.#stream(encodings, exchange, first[0]);
   }
@@ -181,7 +181,7 @@ export class DecodedResponse extends TransportResponse {
     this.#zipped = undefined;
   }
 
-  // Ends the exchange when its body is decoded. It fails if more bytes follow a zstd frame: Node 22 and 24 ignore them.
+  // Ends the exchange once the body is decoded, as a failure if bytes follow a zstd frame: Node 22 and 24 ignore them.
   #decoded(
     decoder: Transform & { readonly bytesWritten?: number },
     [encoding]: readonly string[],
@@ -204,13 +204,13 @@ export class DecodedResponse extends TransportResponse {
   }
 }
 
-// A gzipped body of at most this many bytes is decoded at once when it is whole: a stream of zlib costs some 100 µs.
+// A gzipped body of at most this many bytes is decoded in one step once it is whole: a zlib stream costs some 100 µs.
 const shortZipped = 16_384;
-// A gzipped body that decodes to more bytes is decoded in a stream, so that the event loop is not held up.
+// A gzipped body that decodes to more bytes than this is decoded in a stream, which does not block the event loop.
 const shortDecoded = 262_144;
 
-// Decodes a short gzipped body. Undefined if the decoded body is long or the gzip is not valid: a stream then decodes
-// the body, and words the error.
+// Decodes a short gzipped body in one step. Undefined if the decoded body is long or the gzip is not valid: a stream
+// then decodes the body, or reports the error.
 function unzipped(chunks: readonly Uint8Array[], limit: number): Uint8Array | undefined {
   const { gunzipSync } = process.getBuiltinModule("node:zlib");
   const options = { maxOutputLength: Math.min(shortDecoded, limit) };
@@ -266,7 +266,7 @@ function createDecoder(
   }
 }
 
-// A number of bytes above what a socket's buffers and one chunk hold: so much may arrive before Node reports progress.
+// More bytes than a socket's buffers and one chunk hold: this many may reach the server before Node reports progress.
 const bufferedBytes = 4 * 1024 * 1024;
 // The shortest time in milliseconds without progress after which a form counts as stalled.
 const shortestMs = 1000;

@@ -14,7 +14,7 @@ const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
   readonly #message: ClientRequest;
-  // These two are copied: an agent holds whoever waits for a socket, and the whole request would keep its body, too.
+  // These two are copied: an agent's queue may keep this object, and the whole request would keep its body in memory.
   readonly #secure: boolean;
   readonly #timeoutMs: number;
 

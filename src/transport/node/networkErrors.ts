@@ -30,7 +30,7 @@ export function refusedByProxy(
   return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
 }
 
-// An OpenSSL message: a thread, a number and a source come before the reason, a file and a line after the reason.
+// An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
 const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
 
 /**
@@ -48,7 +48,7 @@ export function wordsFor(message: string, error: unknown): string {
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
 }
 
-/** How trying an address ended; without a code if it has not ended. */
+/** How trying an address ended: `code` is undefined if it has not ended, and "" if the address accepted. */
 export interface EndOfAddress {
   readonly address?: string;
   readonly code?: string | undefined;
@@ -106,12 +106,12 @@ export function mocked<T>(
   return make({ message: `The mock has no response for this request: ${message}`, hint });
 }
 
-// Errors that a program makes and a network does not.
+// The names of errors that stand for a mistake in a program, not for a failed network.
 const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
 
 /**
- * The failure, with the reason `foreign` if not the network failed, but code of this process: a library, an agent, a
- * mock. Without it, a mistake of the program would be told as an outage, and retried.
+ * Returns the failure, with the reason `foreign` if its cause is code of this process (a library, an agent, a mock) and
+ * not the network. Otherwise a mistake in the program would be reported as a network failure, and retried.
  */
 export function blamed(failure: TransportFailure): TransportFailure {
   const { reason, cause } = failure;
@@ -120,8 +120,8 @@ export function blamed(failure: TransportFailure): TransportFailure {
   return Object.assign(Object.create(null), failure, { message, reason: "foreign", advice: undefined });
 }
 
-// Network errors have a cause, or a code that is not Node's own. A `fetch` function may report them as a bare TypeError,
-// and MSW as a TypeError with this message.
+// Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError
+// without either, and MSW as a TypeError with the message "Network error".
 function isProgramError({ cause, phase, isGuessed }: TransportFailure): boolean {
   const name = textFor(memberOf(cause, "name"));
   return (
@@ -157,7 +157,7 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
 // Node's codes for certificates that it does not trust.
 const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*";
 
-// Codes of failures that a retry would meet again: an invalid certificate, another protocol, a missing permission.
+// Codes of failures that a retry cannot change: an invalid certificate, another protocol, a missing permission.
 const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
@@ -175,7 +175,7 @@ export function unconnected(failure: TransportFailure): ReturnType<typeof refuse
   return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
 }
 
-// A proxy that fails (5xx) counts as a network failure. A tunnel that a proxy rejects would be rejected again.
+// A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
 function refusedBy(status = 0): { event: RetryEvent | undefined; code: StatusCode | undefined } {
   if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
   return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
@@ -186,7 +186,7 @@ const neverConnected = new RegExp(
   `^(${certificate}|ConnectionRefused|ECONNREFUSED|ENOTFOUND|EAI_.*|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_(WRONG_VERSION_NUMBER|UNSUPPORTED_PROTOCOL|.*ALERT_PROTOCOL_VERSION))$`,
 );
 
-// The system calls that open a connection. An open connection is used with read and write.
+// The system calls that open a connection. Errors of an open connection name `read` or `write`.
 const connecting: ReadonlySet<unknown> = new Set(["connect", "getaddrinfo"]);
 
 /** Whether an error by itself proves that no connection was established. */

@@ -1,4 +1,4 @@
-// The sockets that requests to one origin share, and the clients that share them.
+// Pools of sockets to one origin: when a call may use a socket, which clients share a pool, and its agent and proxy.
 import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import type { Socket } from "node:net";
@@ -10,6 +10,7 @@ import { watchTunnels } from "./connect.js";
 import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
 import { environmentProxies, idleSockets, requestOptions, withoutIdle } from "./quirks.js";
 
+/** How a pool connects: its agent, and how many calls use it at one time (`limit`). */
 interface PoolOptions {
   readonly agent: http.Agent;
   /** The protocol, for agents that read it from a request; Node's own agents know theirs. */
@@ -24,8 +25,8 @@ interface PoolOptions {
   readonly onEmpty?: () => void;
 }
 
+/** A call that waits for a connection or uses one: a new one if it is `fresh`. */
 export interface PoolCall {
-  /** Whether the call needs a new connection. */
   readonly fresh: boolean;
   /** Called once the call may use a connection. */
   start(): void;
@@ -56,18 +57,18 @@ export function idleMsLeft(socket: PooledSocket): number {
 
 // How many milliseconds a request may still be written after its response: a server may never read the rest.
 const longestWriteMs = 1000;
-// With fewer requests in flight than this, a call starts at once: a server with so little to do should not wait.
+// With fewer calls in flight than this, a call starts at once, not a turn later: the server has little else to do.
 const fewAtOnce = 4;
 
-/** The sockets to one origin: limits how many calls use them at one time, and how long idle sockets are kept. */
+/** The sockets to one origin. Limits how many calls use them at one time, and for how long idle sockets are kept. */
 export class Pool {
   readonly agent: http.Agent;
   readonly advice: string | undefined;
-  /** Whether this client made the agent. */
+  /** Whether the agent was made here: a caller's agent is not changed. */
   readonly isOwn: boolean;
   /** The number of clients that have used this pool and are not closed. */
   clients = 0;
-  /** True for good once nothing is open any more: the next call uses a new pool. */
+  /** True, and never false again, once no call and no socket is left: the next call uses a new pool. */
   retired = false;
   readonly #options: PoolOptions;
   readonly #module: typeof http;
@@ -104,7 +105,7 @@ export class Pool {
       if (isOneOfFew || call.fresh) call.start();
       else nextTurn(() => call.start());
     } else {
-      // Bound, so that traces see the async context of this call, not that of the call that left.
+      // Bound to this call's async context: traces would otherwise see that of the call whose end starts this one.
       const admit = AsyncResource.bind(() => {
         this.#admit(call);
         call.start();
@@ -123,11 +124,11 @@ export class Pool {
     }
     const { keepAliveMs } = this.#options;
     if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
-    // The socket of the call that left becomes idle only in the next turn.
+    // The waiting call can reuse the socket of the call that left, which becomes idle only in the next turn.
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
 
-  /** Ends a call's request. Another call takes its place once its socket is closed, or will certainly not be opened. */
+  /** Ends a call's request. The next call starts once the request's socket is closed; without one, in the next turn. */
   release(call: PoolCall, message: http.ClientRequest | undefined): void {
     const leave = () => this.leave(call);
     if (message === undefined || message.closed) leave();
@@ -155,7 +156,7 @@ export class Pool {
     });
   }
 
-  /** Sends a request. @param fresh Whether to use a new connection. */
+  /** Creates a request, without its body. @param fresh Whether to use a new connection. */
   request(request: TransportRequest, fresh: boolean): http.ClientRequest {
     const { agent, tunnels } = this.#options;
     const module = this.#module;
@@ -190,7 +191,7 @@ export class Pool {
     this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
   }
 
-  /** Closes the idle sockets at once, and each other socket when its request ends; until then the limit counts it. */
+  /** Closes the idle sockets now, and each other socket when its request ends: the limit counts it until then. */
   close(): void {
     this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
@@ -205,7 +206,7 @@ export class Pool {
 
   #admit(call: PoolCall): void {
     this.#atWork++;
-    // A new connection takes the place of the one that was idle longest.
+    // This call opens a new connection: the one that was idle longest is closed for it.
     if (call.fresh)
       this.#idle()
         .find(({ destroyed }) => !destroyed)
@@ -255,7 +256,7 @@ export class Pool {
   }
 }
 
-// The agent for proxies, loaded on first use.
+// The class of the agents for proxies, loaded on first use.
 let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
 
 async function loadProxyAgent(): Promise<void> {
@@ -342,7 +343,7 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
   let pool = pools.get(key);
   if (pool === undefined) {
     const onEmpty = () => {
-      // By now, clients with the same options may share another pool.
+      // By now, clients with the same options may share another pool, which stays.
       if (pools.get(key) === pool) pools.delete(key);
     };
     pool = new Pool({ ...agentFor(url, options, proxy), limit: maxConnections, keepAliveMs, onEmpty }, url);

@@ -76,7 +76,7 @@ function covers(entry: string, host: string): boolean {
     return domain !== "" && (host === domain || host.endsWith(`.${domain}`));
   }
   const length = version === 4 ? 32 : 128;
-  // As for curl, a prefix of 0 bits is the whole address.
+  // As for curl, a prefix of 0 bits, or none, means the whole address.
   const prefix = Number(bits ?? 0) || length;
   if (isIP(network) !== version || !/^\d*$/.test(bits ?? "") || prefix > length) return false;
   const family = version === 4 ? "ipv4" : "ipv6";
@@ -100,7 +100,7 @@ function isDecodable(text: string): boolean {
 
 /**
  * The secrets of a proxy: its user name, its password and both together; each decoded, as written in the URL, and as
- * the bytes of UTF-8, from which base64 is made. A user name can be a token.
+ * the bytes of UTF-8, from which base64 is made. The user name is a secret too, because it can be an access token.
  */
 export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);

@@ -87,7 +87,7 @@ export function idleSockets({ freeSockets = {} }: http.Agent, prefix: string): S
 export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   const { freeSockets } = agent;
   const visible = agent as { freeSockets: object };
-  // A request asks its agent for a socket before its constructor returns.
+  // The sockets are hidden only while `request` runs: a request asks for its socket before its constructor returns.
   visible.freeSockets = Object.create(null);
   try {
     return request();
@@ -96,7 +96,7 @@ export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   }
 }
 
-// The agents in this process whose sockets are watched: several clients may have the same agent.
+// The agents whose sockets are watched: several clients may have the same agent, which must be wrapped only once.
 const watched = new WeakSet<object>();
 
 /**
@@ -115,7 +115,7 @@ export function watchSockets(
   const value = (request: http.ClientRequest, ...rest: unknown[]): unknown => {
     const sockets: Socket[] = [];
     const note = (event: unknown): unknown => sockets.push((event as { socket: Socket }).socket);
-    // `open` creates its sockets before it waits for anything.
+    // `open` creates its sockets before it waits for anything, so the channel reports these sockets and no others.
     subscribe("net.client.socket", note);
     try {
       return open.call(agent, request, ...rest);
@@ -208,8 +208,8 @@ export function holdWriteErrors(socket: Socket): () => void {
   };
 }
 
-// Reports a failed write two turns of the loop later: between them all bytes that have arrived are read. Errors of TLS
-// itself are reported at once.
+// Reports two turns of the event loop later that the other side closed the connection, because all bytes that have
+// arrived are read between the two. Other errors of a write are reported at once.
 function heldBack(done: (error?: Error | null) => void): typeof done {
   return (error) => {
     if (closed.has(networkCode(error))) nextTurn(() => nextTurn(() => done(error)));
@@ -222,8 +222,8 @@ export function environmentProxies({ globalAgent }: typeof http): unknown {
   return memberOf(memberOf(globalAgent, "options"), "proxyEnv");
 }
 
-// Where undici keeps its global dispatcher. undici 8 uses the first symbol; under the second it keeps a wrapper that
-// does not show the dispatcher inside.
+// Where undici keeps its global dispatcher: versions 6 and 7 under the second symbol, 8 under the first. Under the
+// second, undici 8 keeps a wrapper that does not show the dispatcher inside.
 const current = Symbol.for("undici.globalDispatcher.2");
 const wrapper = Symbol.for("undici.globalDispatcher.1");
 const globals = globalThis as { readonly [name: symbol]: unknown };
@@ -237,7 +237,7 @@ export function mockFor(url: URL): DispatcherLike | undefined {
   return mock && !isLoopback(url.hostname) ? mock : undefined;
 }
 
-// Returns a dispatcher that is an active MockAgent. Called before each request, so it starts with `in`, which is cheap.
+// Returns a dispatcher if it is an active MockAgent. Runs for each request, so the cheap `in` comes before `memberOf`.
 function mockIn(dispatcher: unknown): DispatcherLike | undefined {
   if (typeof dispatcher !== "object" || dispatcher === null || !("isMockActive" in dispatcher))
     return undefined;

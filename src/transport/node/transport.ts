@@ -40,11 +40,12 @@ import { headersOf, hearErrors, isQueued, mockFor, rawHeader, turnsToConfirm } f
  * @throws StatusError
  */
 export function createNodeTransport(options: TransportOptions, given: readonly string[]): Transport {
+  // With a dispatcher, any other connection option conflicts. Without one, only `agent`, `fetch` and `proxy` do.
   const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
   if (ways.length > 1)
     throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  // Node's `fetch` sends a stream with its length; other functions may not. So only a file on disk is sent as a stream,
-  // and a file in memory as a Blob.
+  // Fetch functions other than Node's may send a stream without its length. So only a file on disk is sent as a stream,
+  // which keeps it out of memory, and a file in memory is sent as a Blob.
   if (options.fetch)
     return createFetchTransport(options.fetch, (form) =>
       Object.hasOwn(form.part.file, "isOnDisk") ? new FormStream(form) : new FormBlob(form),
@@ -59,6 +60,7 @@ class NodeTransport implements Transport {
   readonly maxConnections: number | undefined;
   readonly #options: TransportOptions;
   readonly #origins: OriginPools;
+  // Whether this is the transport of the first client: made by `createClient`, not by `withOptions`.
   readonly #isFirst: boolean;
   readonly #isMockable: boolean;
   // The pools that this client uses, by origin. There are several only if `withOptions` changes the base URL.
@@ -88,14 +90,14 @@ class NodeTransport implements Transport {
     return new NodeExchange(request, isOpen ? shared.pool : this.#join(request.url));
   }
 
-  // Nothing else refers to a derived transport, so one that is never closed is garbage collected with its client.
+  // Only its client refers to a derived transport, so it is garbage collected with a client that is never closed.
   derive(): Transport {
     return new NodeTransport(this.#options, this.#origins, false);
   }
 
   close(): void {
     if (this.#isFirst) this.#origins.leaveAll();
-    // Once the first client's transport is closed, this transport is no longer counted, so nothing is subtracted.
+    // Closing the first client has set `clients` to 0: this client is then not subtracted a second time.
     else for (const shared of this.#joined.values()) if (shared.clients > 0) this.#origins.leave(shared, 1);
     this.#joined.clear();
   }
@@ -204,12 +206,12 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
 
   broken(cause: Error): void {
     const { response } = this;
-    // Bytes after a complete response: the response counts, and its connection has ended.
+    // The parser found invalid bytes after a complete response: the response counts all the same.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
     const tunnelStatus = tunnelStatusOf(cause);
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
-    // The server rejected the TLS handshake, which had seemed complete to the client.
+    // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!response) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
     else if (response.ok && this.#incoming?.complete) this.failed(respondedEarly, { cause });
@@ -219,7 +221,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   protected early(): void {
     const message = this.#message;
     message?.once("finish", () => this.ended());
-    // The request's socket may close without an error: Node stops reporting on it once the response is read.
+    // The request's socket may close without an error: Node stops reporting its errors once the response is read.
     message?.once("close", () => this.failed(respondedEarly, {}));
     this.body?.form?.waitForRest(() => this.failed(respondedEarly, {}));
   }
@@ -231,7 +233,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.#handOn(response, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
-  // Delivers the response once its request was sent, so that the next call finds this connection free.
+  // Delivers the response once Node confirms that the request was sent: the next call then finds its connection free.
+  // After `turns` turns without that, delivers the response anyway.
   #handOn(response: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
@@ -268,7 +271,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (request === undefined || message === undefined || content === undefined) return;
     this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
     if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
-      // Nothing has been written yet: the stale socket is closed, and the request takes a new one.
+      // Nothing was written to this socket, which must not be reused: it is closed, and the request takes a new one.
       message.removeAllListeners("error").on("error", () => {});
       this.#connecting?.end();
       socket.destroy();
