@@ -74,7 +74,7 @@ async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): 
   throw result;
 }
 
-// Returns the error of a call that failed: V8 takes microseconds for each throw.
+// Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
 async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
   const { client, attempts, deadline } = call;
   const { policy } = call.settings;
@@ -93,14 +93,15 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
     const attempt = attemptRecord(result, number, durationMs);
     attempts.push(attempt);
     const { reusedSocket = false, httpStatus } = result;
-    // That the server had closed a reused connection is no sign of trouble: the first retry for it costs no budget.
+    // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
+    // connection, which is no sign of trouble.
     const free = policy !== undefined || (reusedSocket && !call.retriedFree);
     const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
     report(call, attempt, result, waitMs);
     if (waitMs === undefined) return callError(call, result, notRetried);
     if (free) call.retriedFree = true;
     else budget.left -= budgetRule.retryCost;
-    // HTTP 421 (Misdirected Request): the server at the other end of this connection does not serve the address.
+    // HTTP 421 (Misdirected Request): the server on this connection does not serve the address, but another one may.
     if (reusedSocket || httpStatus === 421) call.freshSocket = true;
     await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
     if (deadline.ended === "deadline") return callError(call, result, "deadline-too-close");
@@ -321,7 +322,7 @@ function callError<T>(
   notRetried: NotRetried,
 ): StatusError {
   const { executed, executedBecause } = ran;
-  // The last attempt's hint does not apply if an earlier attempt may have run the operation.
+  // The last attempt's hint does not apply if an earlier attempt, unlike the last one, may have run the operation.
   const hint = (failure.httpStatus === 401 && keyAdvice(key)) || failure.hint;
   const advice = (executed === failure.executed && hint) || undefined;
   const { message, notRetried: why = notRetried } = failure;

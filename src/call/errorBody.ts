@@ -22,7 +22,7 @@ export function readErrorBody(
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
     const kept = redact(trimmed, true);
-    // Redacts a second time: a tag inside the key hid the key from the first time, and is now removed.
+    // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     const body = kept.slice(0, keptCharacters) || undefined;
     // Every member is set: a missing one would be read from a polluted Object.prototype.
@@ -37,7 +37,7 @@ export function readErrorBody(
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
-        ? // Deeply nested lists may overflow the stack.
+        ? // Deeply nested lists may overflow the stack: the body is then left out.
           valueOr(() => redactValues(redact, parsed), undefined)
         : redact(trimmed).slice(0, keptCharacters),
   };

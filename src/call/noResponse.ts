@@ -34,7 +34,7 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
     reusedSocket,
     ...namedBy(failure),
     ...(known?.code && { code: known.code }),
-    // Nothing was sent if node:http rejects the agent, or if a mock has no response for the request.
+    // No request was made if the agent, dispatcher or proxy cannot be used, or if other code failed before connecting.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
 }
@@ -51,7 +51,7 @@ export function unsent(
   return new Failure({ ...seen, executed: "no", requested: false });
 }
 
-// The failure's code and codeSource; if the file's source failed, also its message, hint and cause.
+// What a failure's reason decides: its code and codeSource, and for an attempt timeout or a file also its message.
 function namedBy({
   reason,
   phase,
@@ -81,7 +81,7 @@ export function namedBySource({ code, message, hint, cause }: SourceError): Para
 
 const attemptTimedOut = "No complete response within attemptTimeoutMs, by default half of timeoutMs.";
 
-// Which event of the retry table (policy/decisions.ts) ended a request that got no whole response.
+// Which event of the decision table (policy/decisions.ts) ended a request that got no whole response.
 function eventOfFailure(phase: Phase, reason: TransportFailure["reason"]): RetryEvent {
   if (reason === "connect-timeout") return "neverConnected";
   if (reason === "attempt-timeout") return timeoutEvents[phase];
@@ -128,7 +128,7 @@ function soFar(exchange: Exchange | undefined): Pick<Failure, "executed" | "http
   return { executed, httpStatus, requested: exchange !== undefined };
 }
 
-/** A fault of this client, or of code that a program passed to it. It tells nothing new about what the service did. */
+/** The failure for a fault of this client, or of code passed to it; `exchange` is the request in flight, if any. */
 export function unexpectedFailure(error: unknown, redact: Redact, exchange?: Exchange): Failure {
   const message = "The client failed; please report this.";
   const cause = redactCause(redact, error);

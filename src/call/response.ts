@@ -11,7 +11,7 @@ import type { ResponseReader } from "./types.js";
 
 const notPromised = "The response is not the JSON object that the OpenAPI document describes";
 
-/** The failure of a 2xx response that cannot be used; its reader adds its status and headers. */
+/** The failure of a 2xx response that cannot be used. `failureIn` adds the response's status and headers. */
 export function unusableResponse(message: string, more?: Partial<Failure>): Failure {
   return new Failure({ message, code: "INTERNAL", executed: "yes", ...more });
 }
@@ -147,7 +147,7 @@ function lackIn(data: readonly unknown[], named = (_: number) => ""): string | u
     const entry = data[position];
     const index = memberOf(entry, "index");
     if (!Number.isInteger(index)) return `data[${position}].index`;
-    // JSON.parse reads 1e400 as Infinity.
+    // JSON.parse reads 1e400 as Infinity, which is no score.
     if (!Number.isFinite(memberOf(entry, "relevance_score")))
       return `data[${position}].relevance_score${named(index as number)}`;
   }

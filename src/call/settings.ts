@@ -15,7 +15,7 @@ import type { CallSettings, ClientSettings, Log } from "./types.js";
 /**
  * Joins a call's options with its client's.
  * @param own The call's options, copied and checked by `ownProperties`.
- * @param operation Its path may name an account: that of the call's options, or else the client's.
+ * @param operation The operation. If its path has an account id, the call's options or the client must give one.
  * @throws StatusError when the client lacks a setting that the call needs.
  */
 export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
@@ -35,7 +35,7 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
         : { ...client.headers, ...(own.headers as ClientSettings["headers"]) },
     onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
-    // The call joins its bulk run last, once every option has been checked: an invalid call does not count in the run.
+    // The call joins its run (bulk, rerank.items) last, after all checks: an invalid call does not count in the run.
     policy: policy?.admitted(client.transport),
   };
 }
@@ -53,7 +53,7 @@ export const variables = {
   log: "TUNERANK_LOG",
 } as const;
 
-/** A client's settings: the environment is read at the first call, so that a program can be built without it. */
+/** A client's settings. The environment is read at the first call, so that a build can create clients without it. */
 export class ClientConfig {
   readonly #given: GivenSettings;
   #settled: ClientSettings | undefined;

@@ -92,7 +92,7 @@ export type Log = (
 export interface Received<T> {
   readonly data: T;
   readonly response: TransportResponse;
-  /** What the call redacts. A redactor is made when something is shown: most responses show nothing. */
+  /** The texts that the call redacts. Most calls show no text of a response, so they never make a redactor. */
   readonly secrets: readonly string[];
 }
 
@@ -117,6 +117,6 @@ export interface RunningCall<T> {
   readonly keys: string[];
   /** Whether the next attempt must use a new connection. */
   freshSocket: boolean;
-  /** Whether the call has made its one retry that costs no budget. */
+  /** Whether the call has made a retry that cost no budget. Outside a run, a call has only one such retry. */
   retriedFree: boolean;
 }
