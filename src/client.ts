@@ -89,8 +89,8 @@ export function createClient(options: ClientOptions = {}): Client {
 }
 
 /**
- * @param shared What clients made with `withOptions` have in common: the first client's transport, the retry budget, and
- * the limiters of their runs.
+ * @param shared What a first client, made by `createClient`, shares with the clients made from it by `withOptions`: its
+ * transport, the retry budget, and the limiters of their runs.
  */
 function build(
   options: ClientOptions,
@@ -106,7 +106,7 @@ function build(
   const settings = new ClientConfig(given);
   const limiters: Limiters = { running: shared.running };
   const close = async (): Promise<void> => {
-    // A copy, because a call that ends leaves the list.
+    // A copy of the list, because a call that ends removes itself from the list.
     for (const call of [...given.calls]) call.end("closed");
     transport.close();
   };
@@ -134,7 +134,7 @@ function shownAs({ baseUrl, accountId }: GivenSettings): string {
   return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
-// The names of the connection options. With a dispatcher, which has its own connect timeout, also `connectTimeoutMs`.
+// The options that the connections fix. `connectTimeoutMs` is one only with a dispatcher, which decides that time.
 function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
 }
@@ -152,7 +152,7 @@ function transportOf(options: ClientOptions): Transport {
   return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
-// A copy without a prototype: a polluted Object.prototype sets no option. `ownProperties` checked most values.
+// The settings have no prototype, so a polluted Object.prototype sets no option. `ownProperties` checked most values.
 function givenSettings(
   options: ClientOptions,
   transport: Transport,

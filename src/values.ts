@@ -27,8 +27,8 @@ export function ownValue<T extends object, Name extends keyof T>(value: T, name:
 }
 
 /**
- * Adds members to an object. No log lists them unless they are enumerable. The descriptors inherit nothing, because
- * Object.prototype may have a `get` or `set`.
+ * Adds members to an object. Logs do not list them, unless they are made enumerable. The descriptors inherit nothing,
+ * because a polluted Object.prototype may have a `get` or `set`.
  */
 export function define(
   target: object,
@@ -48,7 +48,7 @@ export function inspectedAs(show: () => string): object {
   return { [Symbol.for("nodejs.util.inspect.custom")]: show };
 }
 
-/** Returns the result of `make`, or `otherwise` if `make` throws, as it may for a text of a caller's object. */
+/** Returns the result of `make`, or `otherwise` if `make` throws, as it may when it reads an object of the caller. */
 export function valueOr<T>(make: () => T, otherwise: T): T {
   try {
     return make();
@@ -118,13 +118,13 @@ export function isForeignOrigin(origin: string | undefined): boolean {
   return origin !== undefined && !isLoopback(urlOf(origin)?.hostname ?? "");
 }
 
-/** Whether a Host header names another machine, as for a web page whose host name leads here (DNS rebinding). */
+/** Whether a Host header names another machine, as when a web page's host name resolves to this one (DNS rebinding). */
 export function isForeignHost(host: string | undefined): boolean {
   return isForeignOrigin(host && `http://${host}`);
 }
 
-// Not a Set: on Node 24 a long-lived one keeps what it deleted until a full collection, which is 7 % of a call's CPU.
-/** Adds a member to a list without an order. */
+// Not a Set: on Node 24 a long-lived Set keeps deleted members until a full collection, which is 7 % of a call's CPU.
+/** Adds a member to an unordered list. `at` is the member's index. */
 export function addTo<T extends { at: number }>(list: T[], member: T): void {
   member.at = list.push(member) - 1;
 }

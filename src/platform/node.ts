@@ -79,7 +79,7 @@ export async function publishCall<T extends { readonly attempts: readonly Attemp
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
-  // The channel publishes the value of its promise, so the promise must not resolve to the response.
+  // The channel publishes the value of its promise, so the promise resolves to nothing: responses are not published.
   await channels.call.tracePromise(async () => {
     try {
       outcome = await run();
