@@ -24,7 +24,7 @@ export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
   redirect: row([0, 0, 0, 0], "unknown"),
   // Retried only with a new API key.
   unauthenticated: row([1, 1, 1, 1], "no"),
-  // 421, 425: rejected before any work was done.
+  // HTTP 421 or 425: the server rejected the request before it did any work.
   unprocessed: row([1, 1, 1, 1], "no"),
   neverConnected: row([2, 2, 2, 2], "no"),
   nameNotFound: row([1, 1, 1, 1], "no"),
@@ -124,14 +124,14 @@ export const budget: { readonly full: number; readonly retryCost: number; readon
   successGain: 1,
 };
 
-// The defaults of options. The docstrings and the command's help say them too: `test/options/defaults.test.ts` compares.
+// The defaults of options. `test/options/defaults.test.ts` compares them with the docstrings and the command's help.
 export const defaultMaxRetries: number = 2;
 export const defaultConnectMs: number = 10_000;
 export const defaultKeepAliveMs: number = 4_000;
 export const defaultConnections: number = 128;
 export const defaultRunMs: number = 60_000;
 export const defaultMaxPauseMs: number = 60_000;
-/** Nearly every service accepts this many requests at once: a search begins with it, and calls of so few need none. */
+/** Nearly every service accepts so many requests at once: the search for a limit begins here; so few need none. */
 export const fewAtOnce: number = 4;
 /** How many requests a run has in flight at most; `concurrency` may allow more. */
 export const mostAtOnce: number = 256;

@@ -18,11 +18,11 @@ export class Limiter {
   pausedUntil = 0;
   /** Finds the concurrency limit; undefined if the limit is a fixed number. */
   readonly search: LimitSearch | undefined;
-  /** Undefined when the limit is fixed, as only a search asks how long responses took, or with a simulated clock. */
+  /** Measures what the event loop adds to response times, for the search; undefined with a fixed limit. */
   loop: LoopDelay | undefined;
   #fixed = 0;
-  // When the pause ends without its random part, and the random number, drawn once a pause: the longest of many draws
-  // would be nearly the same in each process of a fleet.
+  // `#askedUntil`: when the pause ends without its random part. `#random` is drawn once a pause: if each response drew
+  // one, the longest would be nearly the same in all processes of a fleet, and all would send again at one instant.
   #askedUntil = 0;
   #random = 0;
   #failuresInRow = 0;
@@ -37,7 +37,7 @@ export class Limiter {
     return this.search?.limit ?? this.#fixed;
   }
 
-  /** A number that changes with the limit: if fixed, the limit itself, which is only lowered, never raised. */
+  /** A number that changes with the limit. A fixed limit is its own epoch: it is only lowered, so no number recurs. */
   get epoch(): number {
     return this.search?.epoch ?? this.#fixed;
   }
@@ -54,8 +54,8 @@ export class Limiter {
   }
 
   /**
-   * The earliest time for another attempt, or any earlier time if that is now. A call with little time left does not wait
-   * for the pause's random part.
+   * The earliest time for another attempt; a time that has passed if it may begin now. A call with little time left
+   * does not wait for the pause's random part.
    */
   opensAt(now: number, endsAt: number = Number.POSITIVE_INFINITY): number {
     const { pausedUntil } = this;
@@ -99,7 +99,7 @@ export class Limiter {
     const transient = isTransient(failure, decision);
     const askedMs = pauseAskedBy(failure, decision);
     if (ended >= this.pausedUntil) this.#random = random;
-    // A wait that is too long ends its run: the others, which would not wait so long either, keep the pause they have.
+    // A wait that is too long ends the run that was asked for it. The runs that share this limiter keep their pause.
     const isWaitedFor = askedMs > 0 && decision.notRetried !== "asked-to-wait-too-long";
     if (isWaitedFor) this.#pause(ended + askedMs, this.#random * jitterOf(askedMs));
     const isRateLimited = code === "RESOURCE_EXHAUSTED" && codeSource !== "client";
@@ -123,10 +123,10 @@ export class Limiter {
 /** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
 class LoopDelay {
   #last: { readonly idle: number; readonly active: number } = utilization();
-  // No number, which turns into a fraction: V8 would compile the next run's code again, for an object of another shape.
+  // An object, not a number: when a whole number becomes a fraction, V8 changes the object's shape and compiles again.
   #beforeIdle: { readonly active: number } = this.#last;
 
-  /** Call it for each response. An idle loop takes a response at once, so none waited longer than the loop was busy. */
+  /** Call it for each response. An idle event loop reads a response at once, so none waited longer than it was busy. */
   busyMs(): number {
     const now = utilization();
     if (now.idle > this.#last.idle) this.#beforeIdle = this.#last;
@@ -146,7 +146,7 @@ function utilization(): { readonly idle: number; readonly active: number } {
 export interface Limiters {
   /** Those of the present runs. Clients made from one another share them. */
   readonly running: Map<string, Limiter>;
-  /** The last run's search. Not shared with clients made from this one: their address or key may be another. */
+  /** The last run's search. Not shared with clients made from this one: their address or key may differ. */
   last?: LimitSearch | undefined;
 }
 
@@ -182,7 +182,7 @@ export function pauseAskedBy(failure: Failure, decision: Decision): number {
   return isTransient(failure, decision) ? (failure.retryAfterMs ?? 0) : 0;
 }
 
-// When the process runs out of files, a run leaves a quarter of its sockets, at most this many, to other code in it.
+// When the process may open no more files, a run gives up a quarter of its sockets, at most this many, for other code.
 const mostSpared = 4;
 
 /** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */

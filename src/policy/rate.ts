@@ -8,7 +8,7 @@ export interface SendLimits {
 }
 
 const minuteMs = 60_000;
-// Timers fire late: up to this many milliseconds of the lost time may be made up for.
+// An attempt may begin this many milliseconds early: timers fire late, and the rate would otherwise never be reached.
 const spareMs = 20;
 // The assumed bytes per token, until the first response reports its tokens.
 const firstBytesPerToken = 4;
@@ -18,7 +18,7 @@ export function estimatedTokens(bytes: number): number {
   return bytes / firstBytesPerToken;
 }
 
-// The weight of all earlier responses when another one arrives.
+// The estimate of bytes per token is smoothed: each response multiplies the weight of all earlier ones by this.
 const remembered = 0.98;
 
 /**
@@ -34,7 +34,7 @@ export class Pace {
   readonly #requestMs: number;
   readonly #tokenMs: number;
   readonly #limits: SendLimits;
-  // The tokens of all responses, estimated where a response reports none, and the estimate for those in flight.
+  // The tokens of all responses (estimated if a response reports none), and the estimate for the attempts in flight.
   #spent = 0;
   #inFlight = 0;
   // No whole numbers at first: V8 changes the shape of an object whose whole number becomes a fraction. The pace of a
@@ -62,7 +62,7 @@ export class Pace {
     return this.#tokenMs > 0 || this.#limits.maxTokens !== undefined;
   }
 
-  /** The limit that is reached, with what is in flight. It may open again when an attempt in flight ends. */
+  /** The limit that is reached, counting the attempts in flight. It may open again when one of these ends. */
   get limit(): "maxRequests" | "maxTokens" | undefined {
     const { maxRequests, maxTokens } = this.#limits;
     if (maxRequests !== undefined && this.requests >= maxRequests) return "maxRequests";

@@ -100,7 +100,7 @@ export function decideRetry(
   const tooLate = waitMs >= state.timeLeftMs ? "deadline-too-close" : undefined;
   const notRetried = forbidden(failure, state, longestWaitMs, untilDeadline) ?? tooLate;
   if (notRetried) return { waitMs: undefined, notRetried };
-  // Whole milliseconds, as a timer counts them; what the service asks for is whole.
+  // Timers count whole milliseconds. The wait that the service asks for is whole, so truncation never shortens it.
   return { waitMs: Math.trunc(waitMs), notRetried };
 }
 
@@ -114,7 +114,7 @@ function waitBeforeRetry(
     ? 0
     : random * Math.min(backoff.capMs, base * 2 ** retries);
   if (!retryAfterMs) return backoffMs;
-  // The random part leaves the next attempt nearly all of its time.
+  // The random part takes at most a tenth of the time from the wait's end to the deadline: the rest is for the attempt.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;
   const jitterMs = random * Math.min(mostMs, jitterOf(retryAfterMs));
   return retryAfterMs + Math.min(mostMs, Math.max(jitterMs, backoffMs - retryAfterMs));
@@ -202,8 +202,8 @@ function yearNear(now: number, digits: number): number {
   return year > thisYear + 50 ? year - 100 : year;
 }
 
-// The lines of a repeated header, which platforms join with commas; a date has a comma of its own. A long value is no
-// time, and is ignored.
+// The lines of a repeated header, which platforms join with commas; a date is not split at its own comma. A value of
+// 100 or more characters is no time, and is ignored.
 function headerLines(headers: ResponseHeaders, name: string): readonly string[] {
   const value = header(headers, name) ?? "";
   return value && value.length < 100 ? value.split(/,(?! \d\d[ -])/).map((line) => line.trim()) : [];
@@ -226,7 +226,7 @@ export function milliseconds(text: unknown, unitMs: number): number | undefined 
 
 /** When an attempt began and ended, in milliseconds. */
 export interface AttemptTimes {
-  /** How often the concurrency limit had changed when the attempt began: what the limiter's `begin` returned. */
+  /** The limiter's epoch, which changes with the concurrency limit, when the attempt began: what `begin` returned. */
   readonly epoch: number;
   readonly began: number;
   readonly ended: number;

@@ -4,10 +4,10 @@ export class Round {
   readonly limit: number;
   /** How long each good response took, in milliseconds. */
   readonly good: number[] = [];
-  /** How long each of them took at least: less, if the event loop was busy. */
+  /** As `good`, less the time that each response may have waited for this program's event loop. */
   readonly least: number[] = [];
   rejected = 0;
-  /** How many bursts they came in: those within one response time are one. */
+  /** In how many bursts the rejections came: those within one response time count as one burst. */
   bursts = 0;
   #burstFrom = Number.NEGATIVE_INFINITY;
   /** How many attempts began. */
@@ -30,8 +30,8 @@ export class Round {
   }
 
   /**
-   * The share of the attempts that were rate limited: of those that began, as a rejection may come long before the good
-   * responses to attempts that began with it.
+   * The share of the attempts that were rate limited. It counts all that began, not those that ended: a rejection may
+   * come long before the good responses to attempts that began at the same time.
    */
   get share(): number {
     return this.rejected / Math.max(1, this.rejected, this.begun);
@@ -42,12 +42,12 @@ export class Round {
     return median(this.good);
   }
 
-  /** The median of the last third: responses before it may not have queued yet. */
+  /** The median of the last third of `good`: the first attempts with a new limit may not have waited in a queue yet. */
   get lateMs(): number {
     return median(lastThird(this.good));
   }
 
-  /** As `lateMs`, without what this program may have added. */
+  /** As `lateMs`, without the time that this program's event loop may have added. */
   get leastMs(): number {
     return median(lastThird(this.least));
   }
@@ -73,10 +73,10 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? 0;
 }
 
-/** A smaller share of 429s costs less than a search for its reason, and no share is tested as nearer to 0 or 1. */
+/** A smaller share of 429s costs less than a search for its reason. A test takes no share to be nearer to 0 or 1. */
 export const leastShare = 0.03;
 
-// Keeps a share away from 0 and 1: by chance, a round may have all attempts rejected, or none.
+// Keeps a share away from 0 and 1, whose logarithm is infinite: by chance, a round may have only 429s, or none.
 function possible(share: number): number {
   return Math.min(1 - leastShare, Math.max(leastShare, share));
 }

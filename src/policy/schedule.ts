@@ -54,14 +54,14 @@ export class Schedule {
     given: Pick<Schedule, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
     run: ScheduledRun,
   ) {
-    // Assigned one by one: for an object literal, which each run evaluates anew, V8 forgets the types of its fields.
+    // Copied one by one to fields of the class: V8 forgets the field types of a literal that each run evaluates anew.
     this.limiter = given.limiter;
     this.clock = given.clock;
     this.pace = given.pace;
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
     this.#run = run;
-    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
+    // Declared without a value, so assigned twice: V8 takes a field assigned once for a constant, until it changes.
     this.#isClosed = false;
   }
 
@@ -82,13 +82,13 @@ export class Schedule {
   advance(): void {
     const { sharers } = this.limiter;
     if (!this.#isClosed) sharers.add(this);
-    // Nearly always this is the only run: a copy of the set for each call would cost as much as the turn itself.
+    // Nearly always one run has this limiter: then the set is not copied, which would cost as much as the turn itself.
     if (sharers.size === 1 && !this.#isClosed) this.takeTurn();
     else for (const sharer of [...sharers]) sharer.takeTurn();
   }
 
   takeTurn(): void {
-    // An attempt that begins may end at once, and then calls this method within itself.
+    // An attempt may end as soon as it begins: this method is then called from within itself.
     if (this.#isAdvancing || this.#isClosed) return;
     this.#isAdvancing = true;
     const { sharers } = this.limiter;
@@ -206,8 +206,8 @@ export class Lane implements AttemptTimes {
     return decision;
   }
 
-  // Retries go on until the deadline. But attempts that ran the operation were paid for: the decision table's maximum
-  // applies to those alone, whatever else was retried.
+  // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
+  // maximum of retries applies to such attempts, and counts no others.
   #decision(failure: Failure, state: RetryState): Decision {
     const { untilDeadline, maxPauseMs } = this.#schedule;
     if (!untilDeadline || failure.executed !== "yes")
@@ -218,8 +218,8 @@ export class Lane implements AttemptTimes {
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */
   async wait(ms: number, time: Pick<Deadline, "during">): Promise<void> {
-    // Counted from the attempt's end, which is before the start of the pause that it caused: when that pause is over,
-    // this call is ready and comes first.
+    // Counted from the attempt's end, like the pause that it caused: when that pause is over, this call is ready, and
+    // comes before new calls.
     this.readyAt = this.ended + ms;
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;

@@ -1,9 +1,9 @@
 // Finds the concurrency limit of a run for which none was given. The start is that of TCP: the limit doubles until
 // responses come no faster (as in TCP Vegas) or the service rejects requests. After that it is held at what the service
 // accepted, and from time to time grows by small steps, which become larger as they succeed (as in CUBIC), so that few
-// requests are rejected. Two things are its own: rejections count in the attempts that began, as they come long before the
-// good responses to attempts that began with them; and if they go on, a sequential test (Wald, 1945) tells if they depend
-// on the limit at all. AIMD would lower its limit even for 429s that do not.
+// requests are rejected. Two things are not as in TCP. The share of rejections counts all attempts that began, as a 429
+// comes long before the good responses to attempts that began with it. And if rejections go on, a sequential test
+// (Wald, 1945) tells if they depend on the limit at all: AIMD would lower its limit even for 429s that do not.
 // state    | the limit is              | the next state
 // growing  | larger with each round    | draining at a 429; steady at the base, if it only made responses slow
 // steady   | the best that is known    | when a step is due: growing, or higher if 429s are usual; draining at more 429s
@@ -22,65 +22,67 @@ import { gapAfterSlow, Steps } from "./steps.js";
 const fewestSamples = 8;
 // The fewest 429s in a round that are more than chance.
 const fewestRejected = 3;
-// From 4 to this limit, once 429s were shown to ignore it, 4 times as many are tried: more would harm who shares a rate.
+// Once a test showed that 429s do not depend on the limit, limits from 4 to this are multiplied by 4, others by 2:
+// larger steps would harm other programs that share the rate.
 const smallLimit = 8;
-// The share of the limit's attempts that must have ended before their speed is judged: the first ones hardly queued.
+// So many good responses, as a share of the limit, are needed to judge their speed: the first ones hardly queued.
 const judgedShare = 0.6;
-// Responses that take this many times the usual time waited in a queue. A larger limit must then bring a fifth of what it
-// grew by, or it only makes the queue longer.
+// Responses that take over `slowest` times the usual time waited in a queue. The throughput must then have grown by at
+// least a fifth (`leastGain`) of what the limit grew by: otherwise a larger limit only makes the queue longer.
 const slowest = 1.5;
 const leastGain = 0.2;
-// If less of the limit is in use, the source or the rate holds the run up, and a larger limit changes nothing.
+// If a smaller share of the limit is in use, the source or the rate holds the run up: a larger limit changes nothing.
 const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
-// A service in trouble rejects everything for a moment. So if responses take longer than this, only so many bursts of 429s
-// speak against a higher limit. With faster responses, a rate limit per second would look like such bursts.
+// A service in trouble rejects everything for a moment. So if responses take longer than `slowResponseMs`, fewer bursts
+// of 429s than this do not speak against a higher limit. With fast responses, a limit per second looks like such bursts.
 const slowResponseMs = 500;
 const fewestBursts = 3;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
 const smoothing = 1 / 8;
-// The weight of one round of responses in the smoothed response time and the smoothed share of 429s.
+// The weight of one round in the smoothed median of response times (`#usualMs`) and share of 429s (`#usual`).
 const roundWeight = 1 / 4;
-// The shortest pause of a slot if the limit is 1: without it, more than five attempts a second could be rejected.
+// The shortest pause after a 429 if the limit is 1: without it, more than five attempts a second could be rejected.
 const onlySlotMs = 200;
-// The shortest pause of a slot if the service asked for a wait or counts other processes too: it counts by seconds.
+// The shortest pause of a slot (room for one attempt) after a 429 that asked to wait, or if other processes send, too:
+// the service then counts requests by the second.
 const longSlotMs = 1000;
 type State = "growing" | "steady" | "draining" | "settling" | "lower" | "higher";
 
 /** Finds the concurrency limit that serves a run best. Callers pass in the time. */
 export class LimitSearch {
   limit: number;
-  /** Counts changes of the limit: an attempt that began in an earlier epoch tells nothing about the present limit. */
+  /** Grows with each new state and each whole step of the limit. A round counts good responses of its epoch alone. */
   epoch = 0;
   /** Whether other processes send to the same service. */
   sharesService = false;
   #most: number;
   #state: State = "growing";
-  // The epoch in which the state began.
+  // The number of the epoch in which the present state began; draining and the settling after it count as one state.
   #since = 0;
   #round: Round = new Round(fewAtOnce);
   // The base: the limit to go back to, and its share of 429s.
   #base = { limit: fewAtOnce, share: 0 };
   readonly #steps: Steps = new Steps();
-  // The share of 429s that come at any limit, and whether a test showed that they ignore it.
+  // `#usual`: the share of attempts that get a 429 at any limit. `#ignoreLimit`: whether a test showed that it is so.
   #usual = 0;
   #ignoreLimit = false;
-  // The attempts of the tests so far, and those that ended while the limit was small.
+  // Rejected and ended attempts: of a series of tests (`#tested`), and while the limit was at most 4 (`#few`).
   #tested = { rejected: 0, ended: 0 };
   #few = { rejected: 0, ended: 0 };
-  // How many 429s at a small limit start a test. The number doubles with each test that shows nothing.
+  // How many 429s at a small limit start a test. The number doubles with each test that led back to the lower limit.
   #doubtful: number = fewestRejected;
-  // The lowest limit that each 429 of an earlier attempt may lower to while draining, and the lowest after draining.
+  // `#fewest`: the lowest limit while draining, which each 429 to an earlier attempt lowers by 1. `#floor`: after it.
   #fewest = 0;
   #floor = 0;
-  // Whether the service has asked for a wait: then it counts by time, and a larger step would only be rejected.
+  // Whether the service ever asked to wait: it then limits a rate, and would only reject more after a larger step.
   #asksToWait = false;
-  // The smoothed time of a good response, and the median of usual rounds.
+  // The smoothed time of one good response, and the smoothed median of a round's, in milliseconds.
   #responseMs = 0;
   #usualMs = 0;
   #inFlight = 0;
-  // What an earlier run found, until this run's limit is as high or the service shows another one.
+  // The limit that an earlier run found; 0 once this run's limit is as high, or its search has entered a new state.
   #found = 0;
   // A slot is room for one attempt within the limit. The times at which paused slots become free, in order.
   readonly #pausedSlots: number[] = [];
@@ -98,7 +100,7 @@ export class LimitSearch {
     this.#round = new Round(this.limit);
   }
 
-  /** The limit that the service is known to accept, and whether it still doubled: no request was rejected. */
+  /** The limit that the service is known to accept; `isStart`: whether it still doubles, as no request was rejected. */
   get learned(): { readonly limit: number; readonly isStart: boolean } {
     const { isStart } = this.#steps;
     const state = this.#state;
@@ -187,7 +189,7 @@ export class LimitSearch {
     return state === "growing" || state === "steady" || (state === "higher" && this.#usual > 0);
   }
 
-  // Whether there are more 429s than usual: over 1.5 times the share, plus 3 for chance; if none are usual, any.
+  // Whether there are more 429s than usual: over 1.5 times their usual number plus 3. If none are usual, 1 is enough.
   get #isExceeded(): boolean {
     const { rejected, begun } = this.#round;
     return rejected > (this.#usual > 0 ? 1.5 * this.#usual * (begun + this.limit) + 3 : 0);
@@ -237,7 +239,7 @@ export class LimitSearch {
     else if (!isFull) this.#round = new Round(round.limit);
     else if (this.#steps.isStart) this.#growOn(Math.min(this.#most, 2 * this.limit), this.limit);
     else if (this.#found > 0) {
-      // The service accepts half of what an earlier run found. After a round at all of it comes a small step.
+      // The service accepts half of the limit that an earlier run found. All of it is next, then a small step.
       this.limit = this.#found;
       this.#steps.resume(this.limit);
       this.#rest(this.limit);
@@ -288,7 +290,7 @@ export class LimitSearch {
   #settle(): void {
     const round = this.#round;
     const { rejected, ended } = round;
-    // Of so few, 429s are tested with a higher limit only: it costs little, and a lower one would show nothing soon.
+    // At a limit this small, only a higher one is tested: it costs little, and a lower one would show nothing soon.
     const isFew = this.limit <= fewAtOnce;
     const isTested = rejected >= (isFew ? this.#doubtful : fewestRejected);
     if (rejected >= fewestRejected && 2 * rejected > ended && !isFew) this.#drain();

@@ -1,6 +1,7 @@
-// Responses before the limit grows again: for each slot of the first step, which may be rejected, more each time that
-// no larger limit was found; after 429s that no step caused; after the first 429s of a run; after steps that only made
-// responses slow, twice as many each time.
+// How many responses the search waits for before the limit grows again. After a step that was rejected: `gapForEach`
+// for each attempt that the next step adds to the limit, and `moreForEach` more each time that none larger was found.
+// `gapAfterDrop`: after 429s that no step caused. `gapAtFirst`: after the first 429s of a run. `gapAfterSlow`: after a
+// step that only made responses slow; it doubles each time.
 const gapForEach = 30;
 const moreForEach = 3;
 const mostForEach = 60;
@@ -21,10 +22,11 @@ export class Steps {
   left = 0;
   #size = 0;
   #part = 0;
-  // Whether the step follows 429s that no step caused. Such steps are larger and faster: the best limit is unknown.
+  // Whether the limit is being raised again after 429s that no step caused. The best limit is then unknown, so steps
+  // are larger and faster than after a step that was rejected.
   #isAfterDrop = false;
   #isStep = false;
-  // Whether the limit is that of an earlier run, and no 429 came since.
+  // Whether the limit is what an earlier run found, and no 429 came since then.
   #isResumed = false;
   #drops = 0;
   // How often in a row the limit settled no higher than the time before, and where it settled last.
@@ -45,8 +47,8 @@ export class Steps {
   }
 
   /**
-   * The limit is what an earlier run found. The next step is small: if the service accepts it, it accepts more than it
-   * did, and the limit doubles again.
+   * The limit is what an earlier run found. The next step is small: if the service accepts this step, it accepts more
+   * than in the earlier run, and the limit doubles again.
    */
   resume(limit: number): void {
     this.#isStep = true;
