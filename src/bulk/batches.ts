@@ -23,8 +23,8 @@ import {
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
-// After this many rejected batches and none ranked, the query is at fault: halving finds 1 document of 1000 sooner. One
-// that names documents counts as a quarter.
+// After so many rejected batches and none ranked, the query counts as invalid: halving finds 1 invalid document of 1000
+// sooner. A rejection that names documents counts as a quarter.
 const mostRejected = 16;
 // The word for what is batched, in error messages.
 const list = "documents";
@@ -62,7 +62,7 @@ export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #textsOf: (document: number) => readonly string[];
-  // What is still to be sent, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
+  // What is left to be sent, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
   #rest: Part<BatchDocuments | undefined>[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];
@@ -101,14 +101,14 @@ export class BatchedRequest<Id> {
 
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
-    // While documents are rejected and none was ranked, the query may be at fault: one batch at a time.
+    // While documents are rejected and none was ranked, the query may be invalid: one batch is sent at a time.
     const isSearching = this.#rejections > 0 && this.#done.length === 0;
     if (this.#failure !== undefined || (isSearching && this.#inFlight.size > 0)) return undefined;
     const rest = this.#rest.pop();
     if (rest === undefined) return undefined;
     const { texts, places } = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
     const some = { texts, places: { ...places, list } };
-    // The service sends no documents back: the caller has them.
+    // The service need not send the documents back: the caller has them.
     const own = { documents: texts, top_n: undefined, return_documents: false };
     const body = Object.assign(new WithoutPrototype(), this.request.body, own);
     const pending = { ...this.request, body, whole: this };
@@ -152,7 +152,7 @@ export class BatchedRequest<Id> {
     if (named.size === 0) this.#rest.push(only(sent, (document) => document >= half));
     this.#rest.push(only(sent, (document) => (named.size === 0 ? document < half : !named.has(document))));
     for (const document of named) this.#reject(places, document, error);
-    // Other parts of a rejected document are not sent either. The largest rest is next: most likely it has a valid document.
+    // Other parts of a rejected document are not sent either. The largest rest is next, likeliest to have a valid one.
     this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
     const sizeOf = ({ batch, some }: Part<BatchDocuments | undefined>): number =>
       some?.texts.length ?? batch.count;
@@ -236,7 +236,7 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   );
 }
 
-// Whether the service rejected a request because of what is in it. It is assumed not to have run.
+// Whether the service rejected a request because of its content. Such a request is assumed not to have run.
 function isRejection({ code, codeSource, executed }: StatusError): boolean {
   const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
   return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");

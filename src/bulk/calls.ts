@@ -53,8 +53,8 @@ export class RunLane extends Lane {
   override decide(failure: Failure, state: RetryState): Decision {
     const decision = super.decide(failure, state);
     this.pauseMs = pauseAskedBy(failure, decision);
-    // The deadline starts with the first attempt that this machine can make. Each such failure lowers the concurrency
-    // limit, so the number of these failures is bounded.
+    // If this machine could open no socket for the first attempt, the run makes a new call, whose deadline starts anew.
+    // Each such failure lowers the concurrency limit, so there are only so many.
     this.isTooMany = this.isLowered && state.retries === 0;
     if (this.isTooMany) this.#run.pace.unsent();
     if (failure.executed === "yes") this.paidFor = failure;
@@ -127,7 +127,7 @@ export class Calls<Id> {
     return read ?? unusableResponse("The response cannot be read.");
   }
 
-  /** Makes the client's next run begin as its first did: a rejected key is tried again with few requests. */
+  /** Forgets the limit that was found: after a rejected key, the client's next run begins with few requests at once. */
   forget(): void {
     limitersOf(this.#client).last = undefined;
   }

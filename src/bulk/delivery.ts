@@ -8,9 +8,9 @@ export class Delivery<T> {
   readonly #ordered: boolean;
   // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
-  // Made with an element, which the constructor takes out: V8 keeps an array that was made empty for numbers.
+  // Made with an element, which the constructor removes: V8 expects numbers in an array that was made empty.
   readonly #receivers: Receiver<T>[] = [{ resolve() {}, reject() {} }];
-  // Made before the first result: otherwise V8 compiles for results alone, and again when a run ends.
+  // Made before the first result: otherwise V8 compiles code for results alone, and again when a run ends.
   readonly #end: IteratorReturnResult<undefined> = { done: true, value: undefined };
   #added = 0;
   #next = 0;
@@ -20,7 +20,7 @@ export class Delivery<T> {
   constructor(ordered: boolean) {
     this.#ordered = ordered;
     this.#receivers.pop();
-    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
+    // Declared without a value, so assigned twice: V8 takes a field assigned once for a constant, until it changes.
     this.#isOver = false;
   }
 
@@ -38,7 +38,7 @@ export class Delivery<T> {
 
   /** @param number The position of the result's request among all requests, from 0. */
   add(number: number, result: T): void {
-    // A receiver waits only while no result is ready, so this one is the next.
+    // Without `ordered`, a call of `next` waits only while no result is ready: the first that waits gets this result.
     const receiver = this.#ordered ? undefined : this.#receivers.shift();
     if (receiver !== undefined) receiver.resolve({ done: false, value: result });
     else {

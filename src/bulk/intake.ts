@@ -4,8 +4,8 @@ import { addTo, valueOr, WithoutPrototype } from "../values.js";
 import { BatchedRequest, batchesOf, type PendingRequest } from "./batches.js";
 import type { RerankAllRequest, RunSettings } from "./options.js";
 
-// The field `id` is not sent; all others are the body. Null is not given: data tools write it for what is missing. A list
-// is copied: the source may use it again for the next request.
+// All fields but `id` are the body. A field that is null counts as missing, because data tools write it so. Lists are
+// copied, because the source may use them again for its next request.
 function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRequest<Id> {
   const fields = typeof request === "object" && request !== null ? request : ({} as RerankAllRequest<Id>);
   const body = new WithoutPrototype() as RerankRequest & Record<string, unknown>;
@@ -30,7 +30,7 @@ export class Intake<Id> {
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #settings: RunSettings<Id>;
-  // Goes on when a promise of an async source has settled. No closure: V8 would compile each run's closure again.
+  // The run, which goes on when an async source's promise settles. No closure: V8 would compile one anew for each run.
   readonly #run: { advance(): void };
   #iterator: ReturnType<Source<RerankAllRequest<Id>>> | undefined;
   /** Requests that can be sent now: they were put back, or an async source returned them. */
@@ -43,15 +43,15 @@ export class Intake<Id> {
     this.#source = source;
     this.#settings = settings;
     this.#run = run;
-    // Assigned a second time: V8 takes a field that is assigned once for a constant, and compiles again if it changes.
+    // Declared without a value, so assigned twice: V8 takes a field assigned once for a constant, until it changes.
     this.isDry = false;
-    // V8 gives a list that never held an object another shape, for which it would compile a run's code again.
+    // Made with an element, removed here: V8 gives a list made empty another shape, and would compile code again.
     this.pending.pop();
   }
 
   /** Whether all requests of the source have a result. */
   get isDone(): boolean {
-    // Not one `&&` after another: V8 throws compiled code away when it reaches a part that was never evaluated.
+    // Not one `&&` after another: V8 discards compiled code when it reaches an operand that was never evaluated before.
     const { isDry, pending, inBatches } = this;
     return isDry && pending.length + inBatches.size === 0;
   }

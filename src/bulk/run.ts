@@ -23,7 +23,8 @@ import type {
   RunSettings,
 } from "./options.js";
 
-// Until so many results `next` calls `#start`, which works once: V8 throws code away for a branch that was taken once.
+// `next` calls `#start` until there are so many results, though only the first call has an effect: V8 discards compiled
+// code of which a branch was taken only once.
 const fewSettled = 50;
 
 /** A bulk run: reads requests from the source, sends and retries them, and hands out results, within fixed bounds. */
@@ -31,7 +32,7 @@ export class Run<Id> implements RunParts {
   readonly schedule: Schedule;
   readonly pace: Pace;
   retries = 0;
-  // How many responses are no ranking, and have no result yet.
+  // How many requests got a response that is no ranking, and have no result yet.
   #refusing = 0;
   readonly #settings: RunSettings<Id>;
   readonly #intake: Intake<Id>;
@@ -90,7 +91,7 @@ export class Run<Id> implements RunParts {
     return { done: this.#settled, requests, retries: this.retries, tokens };
   }
 
-  // Whether a limit is reached for good.
+  // Whether `maxRequests` or `maxTokens` is reached for good: nothing in flight can still lower the count.
   get #isSpent(): boolean {
     return this.pace.limit !== undefined && this.schedule.inFlight === 0;
   }
