@@ -48,7 +48,7 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
 /** The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`. */
 type Named = (document: number, last?: number) => string;
 
-/** The documents that no result was seen for; `true` where one was. */
+/** For each document its text, or `true` once an entry of the response was seen for it. */
 type Left = (string | true)[];
 
 /**

@@ -17,7 +17,7 @@ export interface PlannedItems<T> {
   readonly fingerprint: () => string;
 }
 
-// The most characters of all batches under way: about four times as many bytes, with the requests made from them.
+// The most characters in all batches under way: the texts and the requests made from them take about 4 bytes for each.
 const mostCharacters = 4_194_304;
 
 /** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
@@ -301,7 +301,7 @@ function isRange(range: unknown, count: number): boolean {
   return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
 }
 
-/** A running hash that tells whether texts are the same: 53 bits, and not for secrets. */
+/** A running hash (cyrb53) that tells whether texts are the same: 53 bits, and not for secrets. */
 class TextHash {
   #high = 0xdeadbeef;
   #low = 0x41c6ce57;

@@ -40,7 +40,7 @@ export interface RerankCall {
 const { body: rules } = requests.rerankDocuments;
 
 const setByItems = /^(query|documents|top_n|return_documents)$/;
-// The fields of a request that are options: those that the contract adds, too, without a change here.
+// The fields of a request that are options. A field that the contract adds becomes an option without a change here.
 const fieldNames = Object.keys(rules.properties).filter((name) => !setByItems.test(name));
 const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   ...callOptionTable,
@@ -139,7 +139,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const { offset, count } = batches[batch] as Batch;
   const ended = { batch, offset, count };
   const whole = errorOfBatches(error, batches.length > 1 ? ended : undefined, sent.get(batch), made);
-  // A rejected key is tried again with few requests.
+  // After a rejected key, the client's next run begins with few requests at once.
   if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) rerank.limiters.last = undefined;
   // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
   if (made.attempts.length > 0) define(whole, { partial: partialOf(merged, batches, ended, fingerprint()) });

@@ -17,7 +17,7 @@ export interface BatchRun {
   readonly batches: number;
   /** How many batches may be in flight at once: a number, or what the limiter allows. */
   readonly concurrency: number | Limiter;
-  /** How many batches may be under way at most, also those that wait for a retry; a number for `concurrency` ignores it. */
+  /** The most batches under way, including those that wait for a retry. Ignored if `concurrency` is a number. */
   readonly most?: number;
   /** Whether a batch is retried until its deadline. */
   readonly untilDeadline: boolean;
@@ -37,7 +37,7 @@ export function runBatches(given: BatchRun): Promise<BatchFailure | undefined> {
 class Batches {
   readonly ended: Promise<BatchFailure | undefined>;
   readonly #given: BatchRun;
-  // Ends a call that waits for its turn, with no batch under way; a batch has a deadline of its own.
+  // The deadline of the whole call: no batch begins after it. A batch under way ends by its own deadline.
   readonly #deadline: Deadline;
   readonly #controller: AbortController = new AbortController();
   readonly #limiter: Limiter;
