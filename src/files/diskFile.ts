@@ -86,7 +86,7 @@ async function* readAhead(
   }
 }
 
-// Escapes what a terminal would act on, as JSON does, but leaves the backslashes of Windows as they are.
+// Escapes the characters that a terminal would act on, as JSON does, but does not double the backslashes of Windows.
 function quoted(path: string): string {
   return JSON.stringify(path).replaceAll("\\\\", "\\");
 }

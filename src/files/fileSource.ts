@@ -66,7 +66,7 @@ export interface FileSource {
   readonly type: string;
   /** Returns the same content as a Blob, for `fetch`; undefined for a file on disk and for a stream. */
   readonly blob: (() => Blob) | undefined;
-  /** Set if the file was opened by its path. Read it with Object.hasOwn only. */
+  /** Set if the file was opened by its path. Read it with Object.hasOwn only: a polluted prototype may have it. */
   readonly isOnDisk?: true;
   /** Whether the content can be read again from the beginning; false for a stream once it was read. */
   readonly replayable: boolean;

@@ -48,7 +48,7 @@ export class Multipart implements FetchForm {
   declare readonly tail: string;
   /** The size of the whole body in bytes; undefined if the file's size is unknown. */
   declare readonly size: number | undefined;
-  // `fetch` itself reads the form, as a Blob. This class does not see how much was sent.
+  // `fetch` itself reads this form, as a Blob, so this class cannot see whether all of it was sent.
   readonly duplex = undefined;
   readonly incomplete = false;
 
@@ -75,7 +75,7 @@ export class Multipart implements FetchForm {
     if (file.blob) onSent(file.size ?? 0, true);
   }
 
-  /** A Blob of a file on disk reports that the file changed only when the Blob is read. */
+  /** A Blob of a file on disk reports a change of the file only when it is read: then `fetch` fails with this error. */
   failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
     const isChange = [error, memberOf(error, "cause")].some(
       (each) => memberOf(each, "name") === "NotReadableError",
@@ -158,8 +158,8 @@ export class FormBlob implements FetchForm {
   }
 
   /**
-   * Whether the response came before the Blob was read whole. False for a mock: it makes its response itself (MSW), or
-   * reads only the first slice (MockAgent).
+   * Whether the response came before the Blob was read whole. False for mocks, which send nothing: MSW makes the
+   * response itself, MockAgent reads only the first slice.
    */
   get incomplete(): boolean {
     return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
@@ -231,7 +231,7 @@ export class FormBytes {
   protected readonly chunks: AsyncGenerator<Uint8Array>;
 
   /**
-   * @param copiedBelow Chunks of fewer bytes are copied: the next may be read into the same buffer before one is sent
+   * @param copiedBelow Chunks of fewer bytes are copied: the next may be read into a chunk's buffer before it is sent
    */
   constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;
@@ -281,7 +281,7 @@ export class FormStream extends FormBytes implements FetchForm {
       (controller) => this.#pull(controller),
       () => this.close(),
     );
-    // node-fetch cannot send a stream: it would send the text "[object ReadableStream]" instead.
+    // node-fetch would send the stream as the text "[object ReadableStream]". With this `toString`, it throws instead.
     return Object.defineProperty(stream, "toString", { value: () => this.#refuse() });
   }
 

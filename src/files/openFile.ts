@@ -265,8 +265,8 @@ async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncG
   }
 }
 
-// Returns a stream's chunks, once. The iterator is marked as used; of a Readable, which makes a new iterator each time,
-// the stream itself.
+// Returns a stream's chunks, once: it marks the iterator as used. A Readable makes a new iterator each time, so the
+// stream itself is marked, too.
 function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   if (isReadable(stream)) used.add(stream);
