@@ -13,7 +13,7 @@ const leastCharacters = 8;
 /** The spellings to look for in an unescaped text: the key, and the key in base64. */
 function keyForms(key: string): readonly KeyForm[] {
   const { chars } = undoEscapes(key);
-  // An escape sequence within the key itself counts as one character, so that fewer characters are enough.
+  // In `chars`, an escape sequence within the key is one character, so fewer characters are enough.
   const leastPart = Math.max(1, leastCharacters - (key.length - chars.length));
   // btoa takes bytes only: if a secret has other characters, its bytes are given as a separate secret.
   const base64 = /[^\0-\xff]/.test(key) ? [] : base64Of(key);
@@ -53,7 +53,7 @@ function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Spa
   return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
 }
 
-// The beginning of an escape sequence whose end was cut off, and the end of one whose beginning was.
+// Match the beginning of an escape sequence whose end was cut off, and the end of one whose beginning was cut off.
 const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
 const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
 // The maximum length of one part of an escape sequence, in characters, even if it was escaped several times.
@@ -72,7 +72,7 @@ function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths:
   ];
 }
 
-// How many characters at the end belong to the key's spelling, including part of an escape after it.
+// How many characters at the end of a text are the key's beginning in this spelling, with part of an escape after it.
 function partAtEnd(
   { chars, leastPart }: KeyForm,
   lengths: Uint16Array,
@@ -90,13 +90,13 @@ function reversed(text: string): string {
   return text.split("").reverse().join("");
 }
 
-// For each index of `chars`, length of the longest prefix of `form` that ends there (Knuth-Morris-Pratt).
+// For each index of `chars`, the length of the longest prefix of `form` that ends there (Knuth-Morris-Pratt).
 function matchedLengths(form: string, chars: string): Uint16Array {
   const text = form + chars;
   const lengths = new Uint16Array(text.length);
   let length = 0;
   for (let i = 1; i < text.length; i++) {
-    // The form's own lengths say where a search goes on after a mismatch.
+    // Knuth-Morris-Pratt: `text` begins with the form, whose own lengths tell how to go on after a mismatch.
     if (i === form.length) length = 0;
     while (length > 0 && form[length] !== text[i]) length = lengths[length - 1] as number;
     if (form[length] === text[i]) length++;
@@ -128,7 +128,7 @@ const htmlNames = new Map(
 );
 
 const longestEscape = 18;
-// Stands for an escaped backslash while escapes are undone: a backslash after it begins another escape.
+// Stands for an escaped backslash while escapes are undone, so that it does not form a pair with a backslash after it.
 const inner = "\ue000";
 const escapeAtEnd = /(?:(?:%|[\\\ue000]u00)([\da-f]{2})|&(?:#(x?[\da-f]{2,8})|([a-z]{2,16}));)$/i;
 
@@ -195,7 +195,7 @@ export function redactor(key: string): Redact {
         .filter((span) => !isShort || isWholeValue(span, source))
         .map(([from, to]) => [source.startOf(from), source.startOf(to)]);
     const undone = undoEscapes(text);
-    // Most texts have no key in them, and to find that out so costs a tenth.
+    // Most texts do not contain the key: this check finds that out at a tenth of the cost of the search below.
     if (!cut && !text.includes(key) && !forms.some(({ chars }) => undone.chars.includes(chars))) return text;
     // The text is searched as it is, too: unescaping may join the key's beginning with the characters before it.
     return replace(text, [
@@ -210,7 +210,7 @@ export function isQuoted(key: string): boolean {
   return /^(["']).+\1$/.test(key);
 }
 
-// Used again for the same secrets: to find the forms of a key costs more than to search a text for them.
+// Kept for the next text: to find the forms of a key costs more than to search a text for them.
 let lastSecrets = "";
 let lastRedactor: Redact = (text) => text;
 
@@ -241,8 +241,8 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   return Object.fromEntries(left);
 }
 
-// Redacts a property's name. A name is no whole value, so a short key stays in it: the character put before the name
-// tells the redactor. Names that are the same without the key are numbered, so that no property is lost.
+// Redacts a property's name. A short key stays in it: the character put before the name keeps the redactor from taking
+// it for a whole value. Names that are the same without the key are numbered, so that no property is lost.
 function newName(name: string, redact: Redact, names: Set<string>): string {
   const redacted = redact(`\uffff${name}`).slice(1);
   let free = redacted;
@@ -293,13 +293,13 @@ function replace(text: string, spans: readonly Span[]): string {
   return replaced + text.slice(at);
 }
 
-// The text before and after a whole value. A value may also end where the text ends.
+// Patterns of the text before and after a whole value. A value may also end where the text ends.
 const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
   // The key is the whole text, but for white space.
   [/^\s*$/, /^\s*$/],
   // A JSON string, but not a field's name.
   [/"$/, /^(?:"(?!\s*:)|$)/],
-  // A header's value. If the header stands in a JSON string, an escape begins where the header's line ends.
+  // A header's value. In a JSON string an escape such as \n ends the header's line, so a backslash ends the value, too.
   [/:\s*$/, /^\s*(?:["\r\n\\]|$)/],
   // The value of a query parameter.
   [/=$/, /^(?:[\s"'&#;,]|$)/],
