@@ -97,7 +97,7 @@ export function httpStatusOfCode(code: Code): number {
   return httpStatuses[code];
 }
 
-// The service's codes in gRPC's order, in which UNAUTHENTICATED is last.
+// The service's codes in the order of their gRPC numbers, in which UNAUTHENTICATED (16) is last.
 const last = "UNAUTHENTICATED";
 const grpcCodes = [...Object.keys(httpStatuses).filter((code) => code !== last), last];
 

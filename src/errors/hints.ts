@@ -35,11 +35,11 @@ const adviceOfOwn: typeof adviceOfCode = {
   // The client's own message says what to correct: an argument, or the apiKey function.
   INVALID_ARGUMENT: "",
   UNAUTHENTICATED: "",
-  // The response was too large: to wait would not help.
+  // The response was too large, so the usual advice, to wait, would not help.
   RESOURCE_EXHAUSTED: "Ask for less at once.",
 };
 
-// Advice for HTTP statuses that tell more than the code they map to; of one operation, or of all.
+// Advice for HTTP statuses that tell more than the code they map to. A key is a status, or a status and an operation.
 const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   101: "Check that baseUrl is the service itself.",
   402: "Check the account's billing.",

@@ -119,8 +119,8 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances. With the class's name in place of `this`,
-    // esbuild would name the class `_StatusError`.
+    // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances. With the class's
+    // name in place of `this`, esbuild would name the class `_StatusError`.
     // biome-ignore lint/complexity/noThisInStatic: `this` is the subclass in `error instanceof Subclass`
     return Object.hasOwn(this, Symbol.hasInstance) ? isStatusError(value) : super[Symbol.hasInstance](value);
   }
@@ -133,7 +133,7 @@ export class StatusError extends Error {
   }
 }
 
-// Loggers show the constructor's name, which bundlers change.
+// Loggers show the class's name, which bundlers change: this sets it again.
 define(StatusError, { name: "StatusError" });
 
 /**
@@ -159,7 +159,7 @@ export function withHeaders<T extends object>(target: T, headers: StatusErrorDet
 }
 
 const given = Symbol();
-// One getter for all: with its own, each error would have a hidden class of its own.
+// One getter for all errors: if each had its own getter, V8 would give each error a hidden class of its own.
 const getter = {
   __proto__: null,
   get(this: { readonly [given]: () => StatusErrorDetails["headers"] }) {

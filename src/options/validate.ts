@@ -157,7 +157,7 @@ export function suggestion(name: string, known: readonly string[]): string {
   const now = ownValue(renamed, name) ?? "";
   if (known.includes(now)) return `it is renamed to ${now}.`;
   const [near] = known
-    // Edits per letter of the known name, because long names are often abbreviated.
+    // Counts edits per letter of the known name: long names are often abbreviated, which takes many edits.
     .map((word) => ({ word, edits: editsBetween(lettersOf(name), lettersOf(word)) / word.length }))
     .sort((a, b) => a.edits - b.edits);
   return near && near.edits <= 1 / 2 ? `did you mean ${near.word}?` : `use one of ${known.join(", ")}.`;
