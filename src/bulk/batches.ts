@@ -62,7 +62,7 @@ export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #textsOf: (document: number) => readonly string[];
-  // What is left to be sent, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
+  // What is left to send, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
   #rest: Part<BatchDocuments | undefined>[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];

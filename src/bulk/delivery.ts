@@ -8,7 +8,7 @@ export class Delivery<T> {
   readonly #ordered: boolean;
   // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
-  // Made with an element, which the constructor removes: V8 expects numbers in an array that was made empty.
+  // Made with an element, which the constructor removes: V8 expects numbers in an array made empty, and recompiles.
   readonly #receivers: Receiver<T>[] = [{ resolve() {}, reject() {} }];
   // Made before the first result: otherwise V8 compiles code for results alone, and again when a run ends.
   readonly #end: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -20,7 +20,7 @@ export class Delivery<T> {
   constructor(ordered: boolean) {
     this.#ordered = ordered;
     this.#receivers.pop();
-    // Declared without a value, so assigned twice: V8 takes a field assigned once for a constant, until it changes.
+    // Declared without a value and assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
     this.#isOver = false;
   }
 

@@ -18,7 +18,7 @@ export class Limiter {
   pausedUntil = 0;
   /** Finds the concurrency limit; undefined if the limit is a fixed number. */
   readonly search: LimitSearch | undefined;
-  /** Measures what the event loop adds to response times, for the search; undefined with a fixed limit. */
+  /** Measures what the event loop adds to response times. Only a search needs it, and simulations have none. */
   loop: LoopDelay | undefined;
   #fixed = 0;
   // `#askedUntil`: when the pause ends without its random part. `#random` is drawn once a pause: if each response drew

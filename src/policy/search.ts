@@ -36,7 +36,7 @@ const fullShare = 0.75;
 // The log likelihood ratio at which the test decides: at 4, one reason is 55 times as likely, so 1 test in 56 errs.
 const certain = 4;
 // A service in trouble rejects everything for a moment. So if responses take longer than `slowResponseMs`, fewer than
-// `fewestBursts` bursts of 429s prove nothing. With fast responses, a rate limit per second would look like such bursts.
+// `fewestBursts` bursts of 429s prove nothing. With fast responses, a rate limit per second looks like such bursts.
 const slowResponseMs = 500;
 const fewestBursts = 3;
 // The weight of one response in the smoothed response time, as for TCP's round-trip time (RFC 6298).
