@@ -20,7 +20,7 @@ export class Delivery<T> {
   constructor(ordered: boolean) {
     this.#ordered = ordered;
     this.#receivers.pop();
-    // Declared without a value and assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
+    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
     this.#isOver = false;
   }
 

@@ -43,7 +43,7 @@ export class Intake<Id> {
     this.#source = source;
     this.#settings = settings;
     this.#run = run;
-    // Declared without a value and assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
+    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
     this.isDry = false;
     // Made with an element, removed here: V8 gives a list made empty another shape, and would compile code again.
     this.pending.pop();

@@ -131,7 +131,7 @@ export const defaultKeepAliveMs: number = 4_000;
 export const defaultConnections: number = 128;
 export const defaultRunMs: number = 60_000;
 export const defaultMaxPauseMs: number = 60_000;
-/** Nearly every service accepts so many requests at once: the search for a limit begins here; so few need none. */
+/** Nearly every service accepts so many requests at once: a search for the limit begins here. So few need no search. */
 export const fewAtOnce: number = 4;
 /** How many requests a run has in flight at most; `concurrency` may allow more. */
 export const mostAtOnce: number = 256;

@@ -76,7 +76,7 @@ function median(values: readonly number[]): number {
 /** A smaller share of 429s costs less than a search for its reason. A test takes no share to be nearer to 0 or 1. */
 export const leastShare = 0.03;
 
-// Keeps a share away from 0 and 1, whose logarithm is infinite: by chance, a round may have only 429s, or none.
+// Keeps a share away from 0 and 1, where the logarithms are infinite: by chance, a round may have only 429s, or none.
 function possible(share: number): number {
   return Math.min(1 - leastShare, Math.max(leastShare, share));
 }
