@@ -6,7 +6,13 @@ import { memberOf } from "../../values.js";
 import { type Exchange, networkCode, type TransportFailure, type TransportRequest } from "../exchange.js";
 import { isLate } from "../time.js";
 import { addressesTried, type EndOfAddress, refusedByProxy, textOf } from "./networkErrors.js";
-import { connectOptions, eventLoopUtilization, hearErrors, onAddressFound, watchSockets } from "./quirks.js";
+import {
+  connectOptions,
+  eventLoopUtilization,
+  ignoreErrors,
+  onAddressFound,
+  watchSockets,
+} from "./quirks.js";
 
 // Node's error codes for a value that is not an agent, and for an agent of the other protocol.
 const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
@@ -149,7 +155,7 @@ const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 /** Records which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
 export function watchTunnels(agent: object, isOwn: boolean): void {
   watchSockets(agent, (request, sockets) => {
-    for (const socket of sockets) hearErrors(socket);
+    for (const socket of sockets) ignoreErrors(socket);
     opening.set(
       request,
       sockets.map((socket) => new Addresses(socket, agent, isOwn)),

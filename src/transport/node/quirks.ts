@@ -65,7 +65,7 @@ function isPolluted(object: object): boolean {
  * Ignores a socket's errors until it is closed; errors that matter fail its request. Node removes its own listener when
  * a response has been read, and a later failed write would end the process.
  */
-export function hearErrors(socket: Socket): void {
+export function ignoreErrors(socket: Socket): void {
   if (!socket.listeners("error").includes(ignoreError)) socket.on("error", ignoreError);
 }
 

@@ -31,7 +31,7 @@ import {
   type PooledSocket,
   type SharedPool,
 } from "./pool.js";
-import { headersOf, hearErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
+import { headersOf, ignoreErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
 
 /**
  * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
@@ -279,7 +279,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       return;
     }
     this.#socket = socket;
-    if (idleSinceOf(socket) === undefined) hearErrors(socket);
+    if (idleSinceOf(socket) === undefined) ignoreErrors(socket);
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
     const connected = this.#reused || request.url.protocol === "http:";
