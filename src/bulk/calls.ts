@@ -54,7 +54,7 @@ export class RunLane extends Lane {
     const decision = super.decide(failure, state);
     this.pauseMs = pauseAskedBy(failure, decision);
     // If this machine could open no socket for the first attempt, the run makes a new call, whose deadline starts anew.
-    // Each such failure lowers the concurrency limit, so there are only so many.
+    // Each such failure lowers the concurrency limit, so the number of new calls is bounded.
     this.isTooMany = this.isLowered && state.retries === 0;
     if (this.isTooMany) this.#run.pace.unsent();
     if (failure.executed === "yes") this.paidFor = failure;

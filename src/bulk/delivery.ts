@@ -20,7 +20,7 @@ export class Delivery<T> {
   constructor(ordered: boolean) {
     this.#ordered = ordered;
     this.#receivers.pop();
-    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
+    // Assigned a second time on purpose: V8 takes a field assigned once as constant, and recompiles when it changes.
     this.#isOver = false;
   }
 

@@ -30,7 +30,7 @@ export class Intake<Id> {
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
   readonly #settings: RunSettings<Id>;
-  // The run, which goes on when an async source's promise settles. No closure: V8 would compile one anew for each run.
+  // The run goes on when an async source's promise settles. An object, as V8 would compile a callback anew for each run.
   readonly #run: { advance(): void };
   #iterator: ReturnType<Source<RerankAllRequest<Id>>> | undefined;
   /** Requests that can be sent now: they were put back, or an async source returned them. */

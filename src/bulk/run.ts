@@ -321,7 +321,8 @@ function endsRun(error: StatusError, isAdmitted: boolean): boolean {
   return refusedHere && error.notRetried === "refused" && isClients;
 }
 
-// The error of a call that the run's end aborted: that of its last attempt that was paid for, if there was one.
+// The error of a call that was aborted because the run ended. If an attempt of the call was paid for, the error is that
+// of the last such attempt.
 function paidError(failure: Failure | undefined, error: StatusError): StatusError {
   if (failure === undefined || error.notRetried !== "aborted") return error;
   const { operation, method, path, host, attempts, notRetried } = error;

@@ -115,7 +115,7 @@ async function next(rows: Rows, onRequest: () => void): Promise<object | undefin
   return await next(rows, onRequest);
 }
 
-// The times that a row is served, at most. On a machine that is not busy, the first decides.
+// How many times a row is served to the client at most. If the machine is not busy, the first time gives the result.
 const mostServings = 4;
 
 async function take(rows: Rows, text: string): Promise<Told> {

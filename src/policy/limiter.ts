@@ -21,8 +21,8 @@ export class Limiter {
   /** Measures what the event loop adds to response times. Only a search needs it, and simulations have none. */
   loop: LoopDelay | undefined;
   #fixed = 0;
-  // `#askedUntil`: when the pause ends without its random part. `#random` is drawn once a pause: if each response drew
-  // one, the longest would be nearly the same in all processes of a fleet, and all would send again at one instant.
+  // `#askedUntil`: when the pause would end without its random part. `#random`, drawn once a pause, gives that part: if
+  // each response drew one, the largest would count, which is nearly the same in every process of a fleet.
   #askedUntil = 0;
   #random = 0;
   #failuresInRow = 0;

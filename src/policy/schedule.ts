@@ -61,7 +61,7 @@ export class Schedule {
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
     this.#run = run;
-    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
+    // Assigned a second time on purpose: V8 takes a field assigned once as constant, and recompiles when it changes.
     this.#isClosed = false;
   }
 

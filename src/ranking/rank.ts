@@ -169,7 +169,8 @@ async function rankBatch<T>(
   const call: CallOptions = Object.assign(Object.create(null), options, {
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
-    // A single batch is a call like any other. Only several batches share a schedule, whose lane decides about retries.
+    // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
+    // decides about its retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
   const { texts, places } = documentsOf(number);

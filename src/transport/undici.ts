@@ -1,5 +1,5 @@
 // Sends through undici's `dispatch`. This file is loaded only if a client has a dispatcher, or a mock replaces the
-// network. undici 6 calls other handler methods than 7 and 8, and an interceptor may not pass on a request's start.
+// network. undici 6 calls other handler methods than 7 and 8, and an interceptor may keep back the start of a request.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";

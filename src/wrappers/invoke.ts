@@ -176,7 +176,7 @@ function namedError(
 ): StatusError {
   // The checks of arguments do not know their operation, so it is added to the error here.
   if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
-  // An argument threw when it was read, such as in a getter: all other code throws StatusErrors.
+  // Any other error comes from an argument that threw when it was read, such as in a getter.
   const redact = redactorOf(client.secrets);
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);

@@ -3,7 +3,7 @@ import { ownValue } from "../values.js";
 import { loaded, startCall } from "./invoke.js";
 import type { ClientInside, OperationMethod, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
 
-// Loads the module for `client.request` and for calls by operation with the first such call: few programs make one.
+// The module behind `client.request` and added operations, loaded with the first such call: few programs make one.
 const late = () => loaded(import("./request.js"));
 
 /** @internal Adds methods to a client by group and name; the group `""` is the client itself. */

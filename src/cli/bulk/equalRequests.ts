@@ -26,9 +26,10 @@ export class EqualRequests {
   readonly #sent: Map<RequestRow, number> = new Map();
   // The requests in flight that ask the same as an earlier request.
   readonly #repeats: Set<RequestRow> = new Set();
-  // The requests that wait for the result of an equal request in flight, by their number.
+  // The requests that wait for the result of an equal request in flight, by the number that all of them share.
   readonly #waiting: Map<number, RequestRow[]> = new Map();
-  // Errors by a request's number. Equal requests share them, because each would be paid for, or rejected, again.
+  // The errors of requests, by number. Later equal requests get the same error and are not sent: they would be paid for,
+  // or rejected, again.
   readonly #errors: Map<number, StatusError> = new Map();
   #held = 0;
   #onSettled: (() => void) | undefined;

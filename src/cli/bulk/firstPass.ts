@@ -93,7 +93,8 @@ function unusedIn(unused: ReadonlySet<string>): UsageError {
   return new UsageError(`No line has ${names}, which --documents-field names. Nothing was sent.`);
 }
 
-// Counts only the first few names, because each line of a file may have different fields.
+// Counts how often each name occurs, but only of the first few different names: if each line of a file has other fields,
+// the counts of all would fill the memory.
 function countEach(names: readonly string[], counts: Map<string, number>): void {
   for (const name of names) {
     const count = counts.get(name) ?? 0;

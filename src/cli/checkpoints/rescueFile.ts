@@ -92,7 +92,8 @@ function joining(ofFile: string, path: string): string {
   const last = orUndefined(() => withFile(ofFile, "r", lastLine)) ?? "";
   const [file, rescued] = [shellName(ofFile), shellName(path)];
   if (last === "") return `cat ${rescued} >> ${file} && rm ${rescued}`;
-  // JSON without a newline is a whole row. Other text is part of a row, and is dropped: it would spoil the next row.
+  // The last line of the file has no newline. If it is JSON, it is a whole row; if not, it is part of a row, and is
+  // dropped, because the next row would be appended to it.
   const isWhole = orUndefined(() => JSON.parse(last)) !== undefined;
   const first = isWhole ? `cat ${file}; echo` : `sed '$d' ${file}`;
   return `{ ${first}; cat ${rescued}; } > ${rescued}.joined && mv ${rescued}.joined ${file} && rm ${rescued}`;

@@ -1,4 +1,5 @@
-// A separate server for each cell (a conformance row for one operation): sends its responses and faults, logs requests.
+// The HTTP server for one cell (one conformance row for one operation). It sends the responses and faults that the row
+// lists, and logs the client's requests.
 
 import { once } from "node:events";
 import http, {
@@ -70,7 +71,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   };
 }
 
-// A client may open a connection after an abort and keep it, as undici does: only connections with a request count.
+// Returns the connections that carried a request. Others do not count: after an abort a client, such as undici, may
+// open a connection and keep it unused.
 function socketsWithRequests(server: Server): ReadonlySet<Socket> {
   const used = new Set<Socket>();
   server.on("request", ({ socket }: IncomingMessage) => {

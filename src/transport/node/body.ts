@@ -10,7 +10,7 @@ import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
 import { holdWriteErrors } from "./quirks.js";
 
-// The response to a JSON body of at most this many characters has one or two packets: compressing it is not worth it.
+// A JSON body of at most this many characters asks for no compression: its response has one or two packets.
 const shortBody = 2_000;
 
 /**
@@ -65,7 +65,8 @@ export class RequestBody {
       this.form = new SentForm(value, this.#timeoutMs);
       this.form.send(message).catch(failed);
     }
-    // In the next tick: if `end` were called within the socket event, Node would announce the request's start twice.
+    // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
+    // subscribers of its diagnostics channel.
     else if (this.#queued) process.nextTick(() => message.end(value));
   }
 
@@ -254,7 +255,7 @@ function createDecoder(
     case "x-gzip":
       return zlib.createGunzip();
     case "deflate":
-      // The name means the zlib format, but some servers send raw deflate: the first byte tells them apart.
+      // The name `deflate` means the zlib format, but some servers send raw deflate: the first byte tells them apart.
       return ((first ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
     case "br":
       return zlib.createBrotliDecompress();
