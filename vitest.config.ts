@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { LongestFirst } from "./test/support/longestFirst.js";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // The first makes "#platform" mean src, so that nothing has to be built before a test; the others are the defaults.
 const conditions: string[] = ["tunerank-source", "module", "node", "development|production"];
@@ -14,6 +14,16 @@ const alias: { find: RegExp; replacement: string }[] = [
   { find: /^tunerank\/openapi-fetch$/, replacement: sourceOf("adapters/openapiFetch.ts") },
   { find: /^tunerank\/testing$/, replacement: sourceOf("testing/index.ts") },
 ];
+
+// Small files, which the usual order runs last, that wait long: alone at the end they would keep every other core idle.
+const long = /\/(addresses|bulkPaid|faults|faultsBulk|retryTable)\.test\.ts$/;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [true, false].flatMap((first) => sorted.filter(({ moduleId }) => long.test(moduleId) === first));
+  }
+}
 
 const config: ViteUserConfig = defineConfig({
   resolve: { conditions, alias },

@@ -3,7 +3,7 @@ import { AsyncResource } from "node:async_hooks";
 import type http from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
-import { isLoopback } from "../../values.js";
+import { isLoopback, WithoutPrototype } from "../../values.js";
 import type { TransportOptions, TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
 import { watchTunnels } from "./connect.js";
@@ -83,10 +83,11 @@ export class Pool {
   #announcedMs = Number.POSITIVE_INFINITY;
 
   constructor(options: PoolOptions, url: URL) {
-    this.#options = options;
+    // Without a prototype: a polluted Object.prototype must not set an option.
+    this.#options = Object.assign(new WithoutPrototype(), options);
     this.#module = moduleOf(url.protocol);
     this.agent = options.agent;
-    this.advice = options.advice;
+    this.advice = this.#options.advice;
     this.isOwn = options.keepAliveMs !== undefined;
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
     // The beginning of the names under which agents keep their sockets to this origin.
@@ -349,9 +350,8 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ ...agentFor(url, options, proxy), limit: maxConnections, keepAliveMs, onEmpty }, url);
     pools.set(key, pool);
   }
-  // The pool itself limits connections. The agent's limit of idle sockets is set here, not as an option, because an
-  // agent copies its options into each request. A closed pool, which set the limit to 0, may be used again while it has
-  // calls.
+  // The agent's limit of idle sockets is not an option of the agent, which copies its options into each request. It is
+  // set each time: a closed pool, which set it to 0, may be used again while it has calls.
   pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
