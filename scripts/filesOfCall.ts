@@ -5,6 +5,9 @@ import { Session } from "node:inspector/promises";
 import type { AddressInfo } from "node:net";
 import { createClient } from "../src/index.js";
 
+// A reader such as `head` closes early.
+process.stdout.on("error", () => process.exit());
+
 const ranking = JSON.stringify({ data: [{ index: 0, relevance_score: 0.5 }] });
 const server = http.createServer((request, response) => {
   request

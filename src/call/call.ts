@@ -13,7 +13,7 @@ import { type OperationId, operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey } from "../options/types.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import { type Decision, decideRetry, nothingSent, worse } from "../policy/retry.js";
+import { type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
@@ -330,9 +330,9 @@ function callError<T>(
   return new StatusError(message, Object.assign(new Failure(failure), targetOf(request), more));
 }
 
-/** Whether a call is idempotent: what its option says, else its operation's retry class. */
+/** Whether a call is idempotent. */
 export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
-  return idempotent ?? isIdempotentKind[operations[operation as OperationId].kind];
+  return isIdempotentKind[kindOf(operation, idempotent)];
 }
 
 /** The deadline and attempt timeout of a call: those of the options, else the operation's defaults. */

@@ -5,7 +5,7 @@ import { openPath } from "../files/diskFile.js";
 import type { Disk } from "../files/openFile.js";
 import type { RerankUsage } from "../generated/types.js";
 import type { AttemptTrace, CallTrace, TraceDetails } from "../options/types.js";
-import { memberOf } from "../values.js";
+import { memberOf, ownValue } from "../values.js";
 
 export { unseenIn } from "../options/arguments.js";
 export {
@@ -27,8 +27,7 @@ export const disk: Disk = { openPath };
 
 /** Reads an environment variable; undefined if it is not set. */
 export function readVariable(name: string, _isNeeded: boolean): string | undefined {
-  const { env } = process;
-  return Object.hasOwn(env, name) ? env[name] : undefined;
+  return ownValue(process.env, name);
 }
 
 /** Warns the program's user of a setting that has no effect. */

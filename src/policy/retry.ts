@@ -10,6 +10,7 @@ import {
 } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
+import { ownValue } from "../values.js";
 import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
 
 /** A call's retry class: the one that `idempotent` chooses (it always does for `request`), else its operation's. */
@@ -211,8 +212,7 @@ function headerLines(headers: ResponseHeaders, name: string): readonly string[] 
 
 /** The value of a header; undefined if it is missing or empty. */
 export function header(headers: ResponseHeaders, name: string): string | undefined {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  return value === "" ? undefined : value;
+  return ownValue(headers, name) || undefined;
 }
 
 /** Converts a decimal number of units to milliseconds, rounded up: no wait is too short. Undefined for other texts. */

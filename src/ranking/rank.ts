@@ -51,7 +51,7 @@ const optionNames: OptionTable<RerankItemsOptions<unknown>> = {
   maxBatchBytes: checkCount,
   onBatch: checkCallback,
   continueFrom: 1,
-  concurrency: 1,
+  concurrency: concurrencyOf,
   ...(Object.fromEntries(fieldNames.map((name) => [name, 1])) as OptionTable<
     Pick<RerankItemsOptions<unknown>, "model" | "task">
   >),

@@ -6,7 +6,7 @@ import { forms } from "../generated/descriptions.js";
 import { enumeration, pattern, type Rules } from "../options/rules.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { type RequestRules, validate } from "../options/validate.js";
-import { memberOf, parseJson } from "../values.js";
+import { memberOf, ownValue, parseJson } from "../values.js";
 import { Refusal } from "./mockResponse.js";
 import type { TestFile } from "./types.js";
 
@@ -169,7 +169,7 @@ export function checkStrictly(value: unknown, rules: Rules, name: string): void 
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const known = { ...rules.properties, ...variantOf(value, rules)?.properties };
   for (const [key, part] of entries) {
-    const found = items ?? (Object.hasOwn(known, key) ? known[key] : undefined);
+    const found = items ?? ownValue(known, key);
     if (found) checkStrictly(part, found, items ? `${name}[${key}]` : key);
     else if (typeof others === "object") checkStrictly(part, others, key);
     else if (others === false) throw invalid(`There is no field ${key}.`);

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
 import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
-import { isInstance, memberOf, textFor, valueOr } from "../values.js";
+import { isInstance, memberOf, ownValue, textFor, valueOr } from "../values.js";
 import {
   Exchange,
   isForm,
@@ -276,7 +276,7 @@ function responseIn(error: Error, exchange: Exchange): DecodedResponse | undefin
 }
 
 function firstHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  const value = ownValue(headers, name);
   return typeof value === "object" ? value.join(", ") : value;
 }
 

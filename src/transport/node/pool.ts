@@ -58,7 +58,7 @@ export function idleMsLeft(socket: PooledSocket): number {
 // How many milliseconds a request may still be written after its response: a server may never read the rest.
 const longestWriteMs = 1000;
 // With fewer calls in flight than this, a call starts at once, not a turn later: the server has little else to do.
-const fewAtOnce = 4;
+const fewInFlight = 4;
 
 /** The sockets to one origin. Limits how many calls use them at one time, and for how long idle sockets are kept. */
 export class Pool {
@@ -101,7 +101,7 @@ export class Pool {
    */
   enter(call: PoolCall): void {
     if (this.#hasPlace && this.#waiting.size === 0) {
-      const isOneOfFew = this.#atWork < fewAtOnce;
+      const isOneOfFew = this.#atWork < fewInFlight;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
       else nextTurn(() => call.start());
