@@ -64,7 +64,7 @@ export function rerankAll<Id = string>(
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
   if (!valueOr(() => typeof client.rerank === "function", Boolean(client)))
-    throw invalid("client must have a method rerank.");
+    throw invalid("client", "client must have a method rerank.");
   const run = new Run(client, sourceOf(requests), settingsOf(options));
   return new Results(run) as unknown as RerankAllResults<Id>;
 }
