@@ -54,12 +54,12 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
   const states = new Set(rows.flatMap((row) => distinct(row, "executed"))) as Set<Executed>;
   const lines: string[] = [];
   if (states.has("no"))
-    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no", requestId }, "")}`);
+    lines.push(`- \`executed: "no"\`: ${adviceOfCode({ code: name, executed: "no", requestId })}`);
   if (states.has("unknown") || states.has("yes")) {
     const open = [...states].filter((state) => state !== "no").sort();
     for (const { title, operation } of columns) {
       lines.push(
-        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation, requestId }, ""))}`,
+        `- ${title}, ${open.map((state) => `\`executed: "${state}"\``).join(" or ")}: ${linked(adviceOfCode({ code: name, executed: "unknown", operation, requestId }))}`,
       );
     }
   }

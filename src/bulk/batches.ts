@@ -6,28 +6,20 @@ import type { AttemptEvent } from "../options/types.js";
 import {
   type DoneBatch,
   errorOfBatches,
+  isRejection,
   mergeRankings,
-  placesIn,
   type Ranking,
   RequestsMade,
   readRanking,
 } from "../ranking/merge.js";
-import {
-  type Batch,
-  type BatchDocuments,
-  documentsOf,
-  OpenBatch,
-  type Places,
-  textsOfItems,
-} from "../ranking/plan.js";
+import { type Batch, type BatchDocuments, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
-// After so many rejected batches and none ranked, the query counts as invalid: halving finds 1 invalid document of 1000
-// sooner. A rejection that names documents counts as a quarter.
-const mostRejected = 16;
 // The word for what is batched, in error messages.
 const list = "documents";
+// In which order parts have their turn. A part that was rejected is halved when its turn comes; any other is sent.
+const [half, firstOfQuarter, rejectedHalf, rejectedBatch, other] = [0, 1, 2, 3, 4];
 
 /** A request that was taken from the source and has no result yet. */
 export interface PendingRequest<Id> {
@@ -52,6 +44,9 @@ interface Part<Some = BatchDocuments> {
   readonly number: number;
   readonly batch: Batch;
   readonly some: Some;
+  /** How often its batch was halved. */
+  readonly depth: number;
+  readonly turn: number;
 }
 
 /**
@@ -62,13 +57,16 @@ export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
   readonly #textsOf: (document: number) => readonly string[];
-  // What is left to send, the last entry next. A whole batch has `some` undefined: its texts are read when it is sent.
+  // What is left to send, in order. A whole batch has `some` undefined: its texts are read when it is sent.
   #rest: Part<BatchDocuments | undefined>[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];
   readonly #rejected: Map<number, StatusError> = new Map();
-  #rejections = 0;
-  #failure: (Part & { readonly error: StatusError }) | undefined;
+  // Whether documents were rejected and none was ranked: the query may be invalid, and one batch is sent at a time.
+  #isSearching = false;
+  // The first document of each quarter of the request, once these are sent alone to judge the query.
+  #probed: readonly number[] | undefined;
+  #failure: StatusError | undefined;
   readonly #made: RequestsMade = new RequestsMade();
 
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
@@ -87,12 +85,12 @@ export class BatchedRequest<Id> {
         "maxRequests",
         `The request needs ${batches.length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
-    this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined })).reverse();
+    this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined, depth: 0, turn: other }));
   }
 
   /** Why the request has failed; undefined while it may succeed. */
   get error(): StatusError | undefined {
-    return this.#failure?.error;
+    return this.#failure;
   }
 
   /** How many of its batches were ranked, and so paid for. */
@@ -102,19 +100,63 @@ export class BatchedRequest<Id> {
 
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
-    // While documents are rejected and none was ranked, the query may be invalid: one batch is sent at a time.
-    const isSearching = this.#rejections > 0 && this.#done.length === 0;
-    if (this.#failure !== undefined || (isSearching && this.#inFlight.size > 0)) return undefined;
-    const rest = this.#rest.pop();
+    if (this.#failure !== undefined || (this.#isSearching && this.#inFlight.size > 0)) return undefined;
+    const rest = this.#turn();
     if (rest === undefined) return undefined;
-    const { texts, places } = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
-    const some = { texts, places: { ...places, list } };
+    const some = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
     // The service need not send the documents back: the caller has them.
-    const own = { documents: texts, top_n: undefined, return_documents: false };
+    const own = { documents: some.texts, top_n: undefined, return_documents: false };
     const body = Object.assign(new WithoutPrototype(), this.request.body, own);
     const pending = { ...this.request, body, whole: this };
     this.#inFlight.set(pending, { ...rest, some });
     return pending;
+  }
+
+  #turn(): Part<BatchDocuments | undefined> | undefined {
+    for (;;) {
+      const turn = this.#rest[0]?.turn;
+      // The first batch, and each half of it, were rejected.
+      const isUndecided = this.#isSearching && (turn === rejectedHalf || turn === other);
+      if (isUndecided && this.#probed === undefined) this.#probe();
+      else if (turn === rejectedHalf || turn === rejectedBatch) this.#halve(this.#rest.shift() as Part);
+      else return this.#rest.shift();
+    }
+  }
+
+  // The first document of each quarter of the request is sent alone: that tells an invalid query from invalid documents.
+  #probe(): void {
+    const { length } = this.request.body.documents;
+    this.#probed = [...new Set([0, 1, 2, 3].map((quarter) => Math.floor((quarter * length) / 4)))];
+    for (const document of this.#probed) {
+      const at = this.#rest.findIndex(({ batch: { offset, count }, some }) =>
+        some === undefined
+          ? document >= offset && document < offset + count
+          : some.texts.some((_, text) => some.places.itemOf(text) === document),
+      );
+      const found = this.#rest[at];
+      if (found === undefined) continue;
+      const part = { ...found, some: found.some ?? documentsOf(found.batch, this.#textsOf, this.#isSplit) };
+      const { texts, places } = part.some;
+      const first = texts.findIndex((_, text) => places.itemOf(text) === document);
+      if (texts.length === 1) this.#rest.splice(at, 1);
+      else this.#rest[at] = only(part, (text) => text !== first);
+      this.#add(only({ ...part, turn: firstOfQuarter }, (text) => text === first));
+    }
+  }
+
+  #halve(part: Part): void {
+    const middle = part.some.texts.length >> 1;
+    const halved = { ...part, turn: half, depth: part.depth + 1 };
+    if (middle > 0) this.#add(only(halved, (document) => document < middle));
+    this.#add(only(halved, (document) => document >= middle));
+  }
+
+  // Parts of one turn are sent in the order in which they were added, before whole batches.
+  #add(part: Part): void {
+    const isLater = ({ some, turn }: Part<BatchDocuments | undefined>): boolean =>
+      turn > part.turn || (turn === part.turn && some === undefined);
+    const at = this.#rest.findIndex(isLater);
+    this.#rest.splice(at < 0 ? this.#rest.length : at, 0, part);
   }
 
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
@@ -131,6 +173,7 @@ export class BatchedRequest<Id> {
   #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
+    this.#isSearching = false;
     this.#made.add([]);
     this.#done.push({ number, places, ranking, attempts: [], headers: {} });
   }
@@ -138,34 +181,27 @@ export class BatchedRequest<Id> {
   #failed(sent: Part, error: StatusError): void {
     this.#made.addFailed(error);
     if (this.#failure !== undefined) return;
-    const isHopeless = this.#rejections + 1 >= mostRejected && this.#done.length === 0;
-    if (isRejection(error) && !isHopeless) this.#leaveOut(sent, error);
-    else this.#fail(sent, error);
-  }
-
-  // Leaves out the documents that the service names. If it names none, each half of the batch is sent by itself.
-  #leaveOut(sent: Part, error: StatusError): void {
+    if (!isRejection(error)) {
+      this.#fail(error);
+      return;
+    }
     const { texts, places } = sent.some;
-    const named = new Set(placesIn(error.text).filter((document) => document < texts.length));
-    this.#rejections += named.size > 0 ? 0.25 : 1;
-    const half = texts.length >> 1;
-    if (named.size === 0 && half === 0) named.add(0);
-    if (named.size === 0) this.#rest.push(only(sent, (document) => document >= half));
-    this.#rest.push(only(sent, (document) => (named.size === 0 ? document < half : !named.has(document))));
-    for (const document of named) this.#reject(places, document, error);
-    // Other parts of a rejected document are not sent either. The largest rest is next, likeliest to have a valid one.
-    this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
-    const sizeOf = ({ batch, some }: Part<BatchDocuments | undefined>): number =>
-      some?.texts.length ?? batch.count;
-    if (this.#done.length === 0) this.#rest.sort((one, other) => sizeOf(one) - sizeOf(other));
-    if (this.#rejected.size === this.request.body.documents.length) this.#fail(sent, error);
+    this.#isSearching = this.#done.length === 0;
+    if (texts.length > 1) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
+    else this.#reject(places.itemOf(0), error);
+    const isOf = (document: number): boolean => this.#rejected.get(document)?.code === error.code;
+    const isQuery = this.#isSearching && this.#probed?.every(isOf);
+    if (isQuery || this.#rejected.size === this.request.body.documents.length) this.#fail(error);
   }
 
-  #reject(places: Places, document: number, error: StatusError): void {
-    const item = places.itemOf(document);
-    const made = new RequestsMade();
-    made.addFailed(error);
-    if (!this.#rejected.has(item)) this.#rejected.set(item, errorOfBatches(error, undefined, places, made));
+  // Other parts of a rejected document are not sent either.
+  #reject(item: number, error: StatusError): void {
+    if (!this.#rejected.has(item)) {
+      const made = new RequestsMade();
+      made.addFailed(error);
+      this.#rejected.set(item, errorOfBatches(error, made, undefined, item));
+    }
+    this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
   }
 
   #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
@@ -176,8 +212,8 @@ export class BatchedRequest<Id> {
     return left.some.texts.length > 0 ? left : undefined;
   }
 
-  #fail(sent: Part, error: StatusError): void {
-    this.#failure = { ...sent, error };
+  #fail(error: StatusError): void {
+    this.#failure = error;
     for (const { call } of this.#inFlight.keys()) call?.abort();
   }
 
@@ -186,11 +222,10 @@ export class BatchedRequest<Id> {
     const { id } = this.request;
     const failure = this.#failure;
     try {
-      if (failure !== undefined)
-        throw errorOfBatches(failure.error, undefined, failure.some.places, this.#made);
-      const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
+      if (failure !== undefined) throw errorOfBatches(failure, this.#made);
+      const documents = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
       const response = this.#response();
-      return rejected.length > 0 ? { id, response, rejected } : { id, response };
+      return documents.length > 0 ? { id, response, rejected: documents } : { id, response };
     } catch (error) {
       return { id, error: error as StatusError };
     }
@@ -237,12 +272,6 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   );
 }
 
-// Whether the service rejected a request because of its content. Such a request is assumed not to have run.
-function isRejection({ code, codeSource, executed }: StatusError): boolean {
-  const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
-  return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");
-}
-
 /** Some documents of a batch, at new positions. */
 function only(part: Part, isKept: (document: number) => boolean): Part {
   const { texts, places } = part.some;
@@ -253,8 +282,6 @@ function only(part: Part, isKept: (document: number) => boolean): Part {
     some: {
       texts: kept.map((document) => texts[document] as string),
       places: {
-        ...places,
-        documents: kept.length,
         itemOf: (document) => places.itemOf(at(document)),
         partOf: (document) => places.partOf(at(document)),
       },

@@ -90,17 +90,16 @@ export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<Status
   return sentences(asked, reason ?? "");
 }
 
-/** What to do now; empty if the message already tells. */
+/** What to do now; empty if nothing is known to help, or if it is an own message that tells. */
 export function adviceFor(
   details: Pick<StatusErrorDetails, "code" | "executed"> & Partial<StatusErrorDetails>,
-  message: string,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
   const ofStatus =
     ownValue(adviceOfStatus, `${httpStatus} ${operation}`) ?? ownValue(adviceOfStatus, `${httpStatus}`);
   const own = codeSource === "client" ? adviceOfOwn[code] : undefined;
   const report = requestId ? `Report it to whoever runs the service, with the request id ${requestId}.` : "";
-  const known = withoutSaid(own ?? ofStatus ?? adviceOfCode[code] ?? report, message);
+  const known = own ?? ofStatus ?? adviceOfCode[code] ?? report;
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";
@@ -109,10 +108,4 @@ export function adviceFor(
   if (operation !== "request" && !isIdempotentKind[operations[operation].kind])
     return operations[operation].whenUnknown as string;
   return `${known} A retry of this call is safe.`.trimStart();
-}
-
-// Drops the advice if the message has an instruction with the same verb, such as "Check the id."
-function withoutSaid(advice: string, message: string): string {
-  const isInstruction = !/^(Th|It|A)/.test(advice);
-  return isInstruction && message.includes(`${advice.split(/\W/)[0]} `) ? "" : advice;
 }

@@ -108,7 +108,7 @@ export class StatusError extends Error {
     const { code, executed, cause } = own;
     // A sentence, because the hint follows it.
     const text = /[.!?:]$/.test(message) ? message : `${message}.`;
-    const advice = own.hint ?? own.advice ?? adviceFor(own, message);
+    const advice = own.hint ?? own.advice ?? adviceFor(own);
     const reason = own.reason ?? (own.hint === undefined ? reasonFor(own) : "");
     const hint = sentences(advice, reason);
     super(sentences(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });

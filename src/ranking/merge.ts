@@ -1,6 +1,7 @@
 import { readRerank, requestIdOf } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
+import { sentences } from "../errors/hints.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { nothingSent, type Ran, worse } from "../policy/retry.js";
@@ -179,15 +180,15 @@ export class RequestsMade {
 }
 
 /**
- * The error of a call with a failed batch: it has all attempts of the call, and names the caller's items.
+ * The error of a call with a failed batch: it has all attempts of the call.
  * @param batch The batch if the call has several, else undefined.
- * @param places The items of the batch's documents; undefined if its texts could not be computed.
+ * @param item The index of the caller's item that is at fault, if it is known.
  */
 export function errorOfBatches(
   error: unknown,
-  batch: ItemBatch | undefined,
-  places: Places | undefined,
   made: RequestsMade,
+  batch?: ItemBatch,
+  item?: number,
 ): StatusError {
   const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
@@ -196,38 +197,25 @@ export function errorOfBatches(
         cause: error,
         notRetried: "not-transient",
       });
-  const text = places ? withItems(failed.text, places) : failed.text;
-  return new StatusError(batch && places ? withBatch(text, batch) : text, {
+  // An error of this client names the item itself.
+  const isNamed = batch === undefined || failed.codeSource === "client";
+  const where = isNamed ? "" : `This was batch ${batch.batch}, ${rangeOf(batch)}.`;
+  return new StatusError(sentences(failed.text, where), {
     ...detailsOf(failed),
     operation: "rerankDocuments",
+    item: failed.item ?? item,
     executed,
     executedBecause,
     attempts: made.attempts,
   });
 }
 
-/** The position of a document in a message: documents[3], documents.3 or documents/3. */
-const place = /\bdocuments(?:\[(\d{1,9})\]|[./](\d{1,9})\b)/g;
-
-/** The positions of documents that a message names. */
-export function placesIn(message: string): number[] {
-  return [...message.matchAll(place)].map(([, inBrackets, afterDot]) => Number(inBrackets ?? afterDot));
+function rangeOf({ offset, count }: ItemRange): string {
+  return itemsOf(offset, offset + count - 1);
 }
 
-// Rewrites document positions in the service's message as the caller's items.
-function withItems(message: string, { list = "items", documents, itemOf, partOf }: Places): string {
-  return message.replace(place, (found, inBrackets, afterDot) => {
-    const document = Number(inBrackets ?? afterDot);
-    if (document >= documents) return found;
-    const part = partOf(document);
-    return `${list}[${itemOf(document)}]${part === undefined ? "" : ` (part ${part})`}`;
-  });
-}
-
-// Adds the batch if the message names no item, and says how documents are counted if the message names documents.
-function withBatch(message: string, { batch, offset, count }: ItemBatch): string {
-  const counted = /\bdocuments[[./]\d/.test(message);
-  if (message.includes("items[") && !counted) return message;
-  const within = counted ? "; documents are counted within it" : "";
-  return `${message.replace(/[.]$/, "")} (batch ${batch}: ${itemsOf(offset, offset + count - 1)}${within}).`;
+/** Whether the service rejected a request because of its content. Such a request is assumed not to have run. */
+export function isRejection({ code, codeSource, executed }: StatusError): boolean {
+  const isInvalid = code === "INVALID_ARGUMENT" || code === "OUT_OF_RANGE";
+  return isInvalid && executed === "no" && (codeSource === "body" || codeSource === "status");
 }

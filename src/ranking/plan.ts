@@ -223,9 +223,6 @@ export class OpenBatch {
 
 /** Which item and part each document of a batch is. */
 export interface Places {
-  /** The caller's name of the list of items, for messages. @default items */
-  readonly list?: string;
-  readonly documents: number;
   readonly itemOf: (document: number) => number;
   /** The number of a document's part; undefined where items have no parts. */
   readonly partOf: (document: number) => number | undefined;
@@ -255,7 +252,6 @@ export function documentsOf(
     }
   }
   const places = {
-    documents: texts.length,
     itemOf: (document: number) => split[document]?.item ?? offset + document,
     partOf: (document: number) => split[document]?.part,
   };

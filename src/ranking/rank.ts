@@ -3,6 +3,7 @@ import { channels, publishCall } from "#platform";
 import { readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome, ResponseReader } from "../call/types.js";
+import { isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
@@ -18,13 +19,14 @@ import { define, notify } from "../values.js";
 import {
   type DoneBatch,
   errorOfBatches,
+  isRejection,
   mergeRankings,
   partialOf,
   RequestsMade,
   rankedItems,
   readRanking,
 } from "./merge.js";
-import { type Batch, concurrencyOf, type Places, type PlannedItems, planItems } from "./plan.js";
+import { type Batch, concurrencyOf, type PlannedItems, planItems } from "./plan.js";
 import { type BatchRun, runBatches } from "./run.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
@@ -119,10 +121,9 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const { items, batches, before, options, fingerprint } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
-  const sent = new Map<number, Places>();
   const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
     try {
-      const ranked = await rankBatch(plan, rerank, number, { signal, sent, lane });
+      const ranked = await rankBatch(plan, rerank, number, { signal, lane });
       made.add(ranked.attempts);
       done.push(ranked);
       notifyBatch(plan, ranked, done.length);
@@ -138,7 +139,8 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const { batch, error } = failed;
   const { offset, count } = batches[batch] as Batch;
   const ended = { batch, offset, count };
-  const whole = errorOfBatches(error, batches.length > 1 ? ended : undefined, sent.get(batch), made);
+  const item = count === 1 && isStatusError(error) && isRejection(error) ? offset : undefined;
+  const whole = errorOfBatches(error, made, batches.length > 1 ? ended : undefined, item);
   // After a rejected key, the client's next run begins with few requests at once.
   if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) rerank.limiters.last = undefined;
   // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
@@ -162,7 +164,7 @@ async function rankBatch<T>(
   { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
   rerank: RerankCall,
   number: number,
-  { signal, sent, lane }: { signal: AbortSignalLike; sent: Map<number, Places>; lane: Lane },
+  { signal, lane }: { signal: AbortSignalLike; lane: Lane },
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(endsAt - now()));
   // Without a prototype: a polluted Object.prototype must not set an option.
@@ -174,7 +176,6 @@ async function rankBatch<T>(
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
   const { texts, places } = documentsOf(number);
-  sent.set(number, places);
   const request = { ...body, documents: texts };
   const { data, response, attempts } = await rerank.send(
     request,

@@ -26,12 +26,12 @@ const byText = (request: ReceivedRequest): Reply => {
     json: { object: "list", model: "m", data, usage: { prompt_tokens: length, total_tokens: 2 * length } },
   };
 };
-// Rejects a request with one of these documents; names its position if asked to.
+// Rejects a request with one of these documents.
 const rejecting =
-  (bad: readonly string[], isNamed: boolean) =>
+  (bad: readonly string[]) =>
   (request: ReceivedRequest): Reply => {
     const at = (bodyOf(request).documents as string[]).findIndex((text) => bad.includes(text));
-    const message = isNamed ? `documents[${at}] is too long.` : "Too long.";
+    const message = `documents[${at}] is too long.`;
     return at < 0 ? byText(request) : { status: 400, json: { code: "INVALID_ARGUMENT", message } };
   };
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `${index}`);
@@ -76,28 +76,17 @@ describe.each(transports)("over $name", ({ options }) => {
     });
   });
 
-  test.each([
-    [
-      "names",
-      true,
-      [
-        ["0", "1", "2"],
-        ["3", "4"],
-        ["0", "2"],
-      ],
-    ],
-    ["does not name", false, [["0", "1", "2"], ["3", "4"], ["0"], ["1", "2"], ["1"], ["2"]]],
-  ])("a document that the service rejects and %s costs itself", async (_name, isNamed, requests) => {
-    server.reply(rejecting(["1"], isNamed));
+  test("a document that the service rejects costs itself", async () => {
+    server.reply(rejecting(["1"]));
     const result = await rank(texts(5), { ...options, batchSize: 3, concurrency: 2 });
     expect(indexesOf(result)).toEqual([4, 3, 2, 0]);
-    expect(sent().sort()).toEqual([...requests].sort());
+    expect(sent().sort()).toEqual([["0", "1", "2"], ["3", "4"], ["0"], ["1", "2"], ["1"], ["2"]].sort());
     const [rejected, ...others] = result.response === undefined ? [] : (result.rejected ?? []);
     expect([others, rejected]).toMatchObject([
       [],
-      { index: 1, error: { code: "INVALID_ARGUMENT", executed: "no", httpStatus: 400 } },
+      { index: 1, error: { code: "INVALID_ARGUMENT", executed: "no", httpStatus: 400, item: 1 } },
     ]);
-    expect(rejected?.error.message).toContain(isNamed ? "documents[1] is too long." : "Too long.");
+    expect(rejected?.error.text).toBe("documents[0] is too long.");
   });
 });
 
@@ -124,11 +113,11 @@ test("a document of several parts has the score of its best part", async () => {
 });
 
 test("a rejected part costs its document, whose other parts are not sent any more", async () => {
-  server.reply(rejecting(["2"], true));
+  server.reply(rejecting(["2"]));
   const split = (text: string): string[] => text.split(" ");
   const result = await rank(["1 2 3 4 9", "5"], { batchSize: 2, split, concurrency: 1 });
   expect(indexesOf(result)).toEqual([1]);
-  expect(sent()).toEqual([["1", "2"], ["5"]]);
+  expect(sent()).toEqual([["1", "2"], ["1"], ["2"], ["5"]]);
 });
 
 test("requests that fit are sent whole, and each has its own result", async () => {
@@ -162,14 +151,37 @@ test("a batch that fails for good fails its request, of which nothing more is se
   expect(error).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
 });
 
-test("a query that the service rejects is not asked for with each document", async () => {
-  server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No such model." } });
-  const { error, response } = await rank(texts(1000), { batchSize: 64, concurrency: 4 });
-  expect(response).toBeUndefined();
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-  expect(error?.message).toMatch(/^\[INVALID_ARGUMENT\] No such model\. [A-Z]/);
-  expect(server.requests).toHaveLength(16);
-});
+test.each([
+  [64, 1, 7],
+  [64, 4, 10],
+  [1, 1, 4],
+  [2, 1, 6],
+  [1000, 1, 7],
+])(
+  "an invalid query, in batches of %i and %i at once, costs %i requests",
+  async (batchSize, concurrency, most) => {
+    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No such model." } });
+    const { error, response } = await rank(texts(1000), { batchSize, concurrency });
+    expect(response).toBeUndefined();
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error?.message).toMatch(/^\[INVALID_ARGUMENT\] No such model\. [A-Z]/);
+    expect(server.requests).toHaveLength(most);
+  },
+);
+
+test.each([8, 64, 100, 1000])(
+  "one rejected document of %i costs at most 2 + 2 log2 requests more",
+  async (size) => {
+    for (const bad of [0, 1, size >> 1, size - 1]) {
+      server.requests = [];
+      server.reply(rejecting([`${bad}`]));
+      const { response, rejected } = await rank(texts(size), { batchSize: size, concurrency: 1 });
+      expect(rejected?.map(({ index }) => index)).toEqual([bad]);
+      expect(response?.data).toHaveLength(size - 1);
+      expect(server.requests.length - 1).toBeLessThanOrEqual(2 + 2 * Math.log2(size));
+    }
+  },
+);
 
 test("a response of a batch that cannot be joined is an error, which is not asked for again", async () => {
   server.reply((request) =>
@@ -211,7 +223,7 @@ test.each<[name: string, more: object, split: RerankAllOptions["split"], says: s
 test.each(["some", "parts", "firstPart", "part", "number", "error", "rejected"])(
   "%s on Object.prototype changes no batch and no result",
   async (name) => {
-    server.reply(rejecting(["1"], true));
+    server.reply(rejecting(["1"]));
     const ranked = async () => {
       const result = await rank(texts(5), { batchSize: 2, concurrency: 1 }, { top_n: 3 });
       const told = (key: string, value: unknown): unknown => (key === "durationMs" ? 0 : value);
@@ -288,18 +300,37 @@ test("a run that ends names each request that is not done once", async () => {
   expect(error).toMatchObject({ code: "UNAUTHENTICATED", done: 1, notDone: ["b"] });
 });
 
-test.each([
-  ["8 at the start of one batch", 8, false, 100, 30],
-  ["20 at the start, in batches of 4", 20, false, 4, 60],
-  ["20 that are named", 20, true, 100, 22],
-  ["20 at the end", -20, false, 100, 90],
-])("%s are left out, and the others are ranked", async (_, count, isNamed, batchSize, most) => {
-  const documents = texts(100);
-  const bad = count > 0 ? documents.slice(0, count) : documents.slice(count);
-  server.reply(rejecting(bad, isNamed));
-  const { response, rejected, error } = await rank(documents, { batchSize, concurrency: 4 });
-  expect(error).toBeUndefined();
-  expect(rejected?.map(({ index }) => `${index}`).sort()).toEqual([...bad].sort());
-  expect(response?.data).toHaveLength(100 - bad.length);
-  expect(server.requests.length).toBeLessThanOrEqual(most);
+const hundred = texts(100);
+const every = (step: number, first = 0): string[] => hundred.filter((_, at) => at % step === first);
+// A generator of its own (mulberry32), so that each run has the same documents.
+function some(share: number, seed: number): string[] {
+  let state = seed;
+  return hundred.filter(() => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32 < share;
+  });
+}
+
+describe.each([100, 32, 4, 1])("in batches of %i", (batchSize) => {
+  test.each<[what: string, bad: string[]]>([
+    ["5 % at the start", hundred.slice(0, 5)],
+    ["20 % at the start", hundred.slice(0, 20)],
+    ["50 % at the start", hundred.slice(0, 50)],
+    ["20 % at the end", hundred.slice(-20)],
+    ["50 % at the end", hundred.slice(-50)],
+    ["every 20th", every(20)],
+    ["every 5th", every(5, 1)],
+    ["every second", every(2, 1)],
+    ["5 % at random", some(0.05, 1)],
+    ["20 % at random", some(0.2, 2)],
+    ["50 % at random", some(0.5, 3)],
+  ])("%s are left out, and the others are ranked", async (_what, bad) => {
+    server.reply(rejecting(bad));
+    const { response, rejected, error } = await rank(hundred, { batchSize, concurrency: 4 });
+    expect(error).toBeUndefined();
+    expect(rejected?.map(({ index }) => `${index}`).sort()).toEqual([...bad].sort());
+    expect(response?.data).toHaveLength(100 - bad.length);
+  });
 });

@@ -167,7 +167,7 @@ const reasons: readonly NotRetried[] = [
 test("no hint of a call that is safe to repeat says that it is not", () => {
   for (const operation of Object.keys(operations) as OperationId[]) {
     for (const code of Object.keys(httpStatuses).filter((name) => name !== "OK") as StatusCode[]) {
-      const hint = adviceFor({ code, executed: "unknown", operation }, "");
+      const hint = adviceFor({ code, executed: "unknown", operation });
       expect(hint.includes("is safe")).toBe(isIdempotentKind[operations[operation].kind]);
     }
   }
@@ -176,7 +176,7 @@ test("no hint of a call that is safe to repeat says that it is not", () => {
 test("every hint is a sentence or several", () => {
   for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
     const { code } = codeOfHttpStatus(httpStatus);
-    const advice = adviceFor({ code, executed: "no", httpStatus, requestId: "req-1" }, "");
+    const advice = adviceFor({ code, executed: "no", httpStatus, requestId: "req-1" });
     for (const notRetried of reasons) {
       expect(sentences(advice, reasonFor({ notRetried, retryAfterMs: 1500 }))).toMatch(
         /^[A-Z].{15,}\. The service asks to wait 1\.5 s\.( .*\.)?$/,
@@ -188,9 +188,9 @@ test("every hint is a sentence or several", () => {
 test.each(["INTERNAL", "UNKNOWN"] as const)(
   "to report %s is advised with the request id, and not where there is none",
   async (code) => {
-    const known = adviceFor({ code, executed: "no", requestId: "req-1" }, "");
+    const known = adviceFor({ code, executed: "no", requestId: "req-1" });
     expect(known).toBe("Report it to whoever runs the service, with the request id req-1.");
-    expect(adviceFor({ code, executed: "no" }, "")).toBe("");
+    expect(adviceFor({ code, executed: "no" })).toBe("");
     const reply = { status: 500, json: { code, message: "Something broke." } };
     server.reply({ ...reply, headers: { "x-request-id": "req-7" } });
     const rank = () => connect(server.url).rerank({ query: "q", documents: ["d"] });
@@ -210,16 +210,20 @@ test.each<[StatusCode, string]>([
   ["RESOURCE_EXHAUSTED", "The account's quota is used up for now. Wait before the next request."],
   ["UNAVAILABLE", "The service cannot answer at the moment. Try again in a little while."],
   ["NOT_FOUND", "Check the id"],
-])("a hint to %s that says what the message says is not printed: %s", async (code, message) => {
-  server.reply({ status: httpStatuses[code], json: { code, message } });
-  const error = await failureOf(() => connect(server.url, { maxRetries: 2 }).deployments.scale("prod", 1));
-  const advice = adviceFor({ code, executed: "no" }, "");
-  expect(advice).toMatch(/^[A-Z]/);
-  expect(error.hint).not.toContain(advice);
-  const whole = `[${code}] ${/[.]$/.test(message) ? message : `${message}.`} ${error.hint}`.trimEnd();
-  expect(error.message).toBe(whole);
-  expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
-});
+  ["NOT_FOUND", "Check failed: there is no such deployment."],
+])(
+  "the advice for %s is given whatever the service said, and its text is shown unchanged: %s",
+  async (code, message) => {
+    server.reply({ status: httpStatuses[code], json: { code, message } });
+    const error = await failureOf(() => connect(server.url, { maxRetries: 2 }).deployments.scale("prod", 1));
+    const advice = adviceFor({ code, executed: "no" });
+    expect(advice).toMatch(/^[A-Z]/);
+    expect(error.hint).toContain(advice);
+    const whole = `[${code}] ${/[.]$/.test(message) ? message : `${message}.`} ${error.hint}`.trimEnd();
+    expect(error.message).toBe(whole);
+    expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
+  },
+);
 
 test.each([
   ["the message has the word elsewhere", "The health check of the job failed."],

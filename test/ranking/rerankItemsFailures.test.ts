@@ -54,43 +54,33 @@ describe("a batch that fails", () => {
       expect(server.requests).toHaveLength(4);
     });
 
-    test("names the caller's item in its message, and keeps what the service said in its body", async () => {
-      except(refused("documents[1] is too long."));
-      const error = await rank();
-      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
-      expect(error.body).toEqual({
-        error: { code: "INVALID_ARGUMENT", message: "documents[1] is too long." },
-      });
-    });
-
     test.each([
-      ["documents[0] and documents[9] are alike.", "items[30] and items[39] are alike."],
-      ["Request body property documents.1 must be string", "Request body property items[31] must be string"],
-      ["/documents/1: too long", "/items[31]: too long"],
-      // What is no place in this batch stays, and is marked.
-      [
-        "documents[10] is too long.",
-        "documents[10] is too long (batch 3: items[30] to items[39]; documents are counted within it).",
-      ],
-      [
-        "documents[99999999999999999999]",
-        "documents[99999999999999999999] (batch 3: items[30] to items[39]; documents are counted within it).",
-      ],
-      [
-        "my_documents[1], documents[x], documents",
-        "my_documents[1], documents[x], documents (batch 3: items[30] to items[39]).",
-      ],
-    ])("reads %j as %j", async (said, message) => {
+      "documents[1] is too long.",
+      "documents[0] and documents[9] are alike.",
+      "See https://docs.example.com/documents/3",
+      "/documents/1: too long",
+      "items[3] is no item of yours",
+    ])("shows what the service said unchanged, then the batch: %s", async (said) => {
       except(refused(said));
       const error = await rank();
-      expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
+      const text = `${said.endsWith(".") ? said : `${said}.`} This was batch 3, items[30] to items[39].`;
+      expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${text}`, error));
+      expect(error.body).toEqual({ error: { code: "INVALID_ARGUMENT", message: said } });
+      expect(error.item).toBeUndefined();
     });
 
-    test("that is the only one names the item, too, and did not run when it was refused", async () => {
+    test("that is the only one did not run when it was rejected, and its text names no batch", async () => {
       server.reply(refused("documents[31] is too long."));
       const error = await rank({ batchSize: undefined });
-      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] items[31] is too long.", error));
+      expect(error.message).toBe(withHint("[INVALID_ARGUMENT] documents[31] is too long.", error));
       expect(error).toMatchObject({ executed: "no", attempts: [{ number: 1, httpStatus: 400 }] });
+    });
+
+    test("has the item in a field if the service rejected a batch of one", async () => {
+      except(refused("No."));
+      expect(await rank({ batchSize: 1 })).toMatchObject({ item: 31, code: "INVALID_ARGUMENT" });
+      except({ status: 404, json: { code: "NOT_FOUND" } });
+      expect((await rank({ batchSize: 1 })).item).toBeUndefined();
     });
 
     test.each<[what: string, data: unknown, message: string]>([
@@ -222,7 +212,7 @@ describe("a run that is cancelled", () => {
         "INVALID_ARGUMENT",
       ]);
       expect(error.message).toBe(
-        withHint("[INVALID_ARGUMENT] Too long (batch 3: items[15] to items[19]).", error),
+        withHint("[INVALID_ARGUMENT] Too long. This was batch 3, items[15] to items[19].", error),
       );
       await until(() => givenUp === 3);
       // Whatever comes next is another call.

@@ -54,7 +54,7 @@ describe("what was ranked before a failure", () => {
       missing: [{ offset: 30, count: 10 }],
       failed: { batch: 3, offset: 30, count: 10 },
     });
-    expect(message).toContain("[INVALID_ARGUMENT] No (batch 3: items[30] to items[39]).");
+    expect(message).toContain("[INVALID_ARGUMENT] No. This was batch 3, items[30] to items[39].");
   });
 
   test("the partial is left out of what logs show", async () => {
@@ -202,7 +202,7 @@ describe("what was ranked before a failure", () => {
     expect(server.requests.map((request) => documentsOf(request).length)).toEqual([4, 4, 1]);
   });
 
-  test("an item is missing until all its parts are ranked, and errors name item and part", async () => {
+  test("an item is missing until all its parts are ranked, and errors name the item", async () => {
     server.reply((request) =>
       documentsOf(request).includes("x 6")
         ? { status: 400, json: { code: "INVALID_ARGUMENT", message: "documents[0] is bad." } }
@@ -212,7 +212,8 @@ describe("what was ranked before a failure", () => {
     const error = (await failureOf(() =>
       connect(server.url).rerank.items("q", texts, options),
     )) as RerankItemsError<string>;
-    expect(error.message).toContain("items[2] (part 4) is bad.");
+    expect(error.message).toContain("documents[0] is bad. This was batch 2, items[2].");
+    expect(error.item).toBe(2);
     expect(error.partial.data.map(({ index }) => index)).toEqual([0, 1]);
     expect(error.partial.missing).toEqual([{ offset: 2, count: 1 }]);
     server.reply(ranked);

@@ -210,10 +210,10 @@ describe("the words of an error", () => {
     const advice = new Set<string>();
     for (const operation of Object.keys(operations) as OperationId[]) {
       for (const executed of ["no", "unknown", "yes"] as const) {
-        for (const code of failures) advice.add(adviceFor({ code, executed, operation }, ""));
+        for (const code of failures) advice.add(adviceFor({ code, executed, operation }));
         for (let httpStatus = 100; httpStatus < 600; httpStatus += 1) {
           const { code } = codeOfHttpStatus(httpStatus);
-          advice.add(adviceFor({ code, executed, operation, httpStatus }, ""));
+          advice.add(adviceFor({ code, executed, operation, httpStatus }));
         }
       }
     }
