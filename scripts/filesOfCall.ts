@@ -1,4 +1,4 @@
-// The files of src that one warm rerank passes, by V8's precise coverage: `npx tsx scripts/count.ts --call`.
+// The files and functions of src that one warm rerank passes, by V8's precise coverage: `npx tsx scripts/count.ts --call`.
 import { once } from "node:events";
 import http from "node:http";
 import { Session } from "node:inspector/promises";
@@ -27,11 +27,22 @@ await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed:
 await call();
 const { result } = await session.post("Profiler.takePreciseCoverage");
 const passed = result
-  .filter(({ functions }) => functions.some(({ ranges: [range] }) => (range?.count ?? 0) > 0))
-  .map(({ url }) => /\/src\/(.*\.ts)$/.exec(url)?.[1])
-  .filter((file) => file !== undefined)
-  .sort();
-console.log(`${passed.length} files that one warm rerank passes`);
-for (const file of passed) console.log(`  ${file}`);
+  .flatMap(({ url, functions }) => {
+    const file = /\/src\/(.*\.ts)$/.exec(url)?.[1];
+    // Not the functions that tsx adds to a file.
+    const ran = functions.filter(
+      ({ functionName, ranges: [range] }) => (range?.count ?? 0) > 0 && functionName !== "__name",
+    );
+    return file === undefined || ran.length === 0
+      ? []
+      : [{ file, names: ran.map(({ functionName }) => functionName) }];
+  })
+  .sort((one, other) => (one.file < other.file ? -1 : 1));
+const functions = passed.reduce((sum, { names }) => sum + names.length, 0);
+console.log(`${passed.length} files that one warm rerank passes, with ${functions} functions`);
+for (const { file, names } of passed) {
+  console.log(`  ${file}`);
+  if (process.argv.includes("--functions")) console.log(`    ${names.join(", ")}`);
+}
 await client.close();
 server.close();

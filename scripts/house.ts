@@ -131,3 +131,40 @@ export function sizes(): Readonly<Record<"files" | "lines" | "types" | "longest"
     longest: Math.max(...[...textsOf(byHand).values()].map(linesOf)),
   };
 }
+
+/** The functions of a file: where each stands, and how many lines and parameters it has. */
+export function functionsOf(file: ts.SourceFile): { place: string; lines: number; parameters: number }[] {
+  const found: ReturnType<typeof functionsOf> = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const first = lineOf(file, node.getStart(file));
+      found.push({
+        place: `${file.fileName}:${first + 1} ${nameOf(node, file)}`,
+        lines: lineOf(file, node.getEnd()) - first + 1,
+        parameters: node.parameters.filter(({ name }) => name.getText(file) !== "this").length,
+      });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function nameOf(node: ts.SignatureDeclaration, file: ts.SourceFile): string {
+  const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+  return named?.getText(file) ?? (ts.isConstructorDeclaration(node) ? "constructor" : "(anonymous)");
+}
+
+/** The line of a position, from 0. */
+export function lineOf(file: ts.SourceFile, position: number): number {
+  return file.getLineAndCharacterOfPosition(position).line;
+}
+
+/** The functions of src with more lines than `most`, as "place: lines". */
+export function longFunctions(most: number): readonly string[] {
+  const byHand = [...readImports().keys()].filter((file) => !file.startsWith("generated/"));
+  return [...textsOf(byHand)]
+    .flatMap(([file, text]) => functionsOf(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)))
+    .filter(({ lines }) => lines > most)
+    .map(({ place, lines }) => `${place}: ${lines}`);
+}

@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { circlesIn, importsUpwards, namesTwice, readImports, sizes } from "../../scripts/house.js";
+import {
+  circlesIn,
+  importsUpwards,
+  longFunctions,
+  namesTwice,
+  readImports,
+  sizes,
+} from "../../scripts/house.js";
 import { root, run } from "../support/project.js";
 
 const imports = readImports();
@@ -63,13 +70,18 @@ test("the core is no larger than it was made, and no file is longer than one ide
   expect(files).toBeLessThanOrEqual(75);
   expect(lines).toBeLessThanOrEqual(13_000);
   expect(types).toBeLessThanOrEqual(197);
-  expect(longest).toBeLessThanOrEqual(400);
+  expect(longest).toBeLessThanOrEqual(600);
+  expect(longFunctions(80)).toEqual([]);
+  expect(longFunctions(39).length).toBeGreaterThan(0);
 });
 
-test("a warm rerank passes at most 15 files", async () => {
+test("a warm rerank passes at most 15 files and 105 functions", async () => {
   const { exitCode, stdout } = await run(process.execPath, ["--import", "tsx", "scripts/count.ts", "--call"]);
   const files = stdout.trim().split("\n").slice(1);
   expect(exitCode).toBe(0);
   expect(files).toContain("  call/call.ts");
   expect(files.length).toBeLessThanOrEqual(15);
+  const functions = Number(/with (\d+) functions/.exec(stdout)?.[1]);
+  expect(functions).toBeGreaterThan(20);
+  expect(functions).toBeLessThanOrEqual(105);
 });
