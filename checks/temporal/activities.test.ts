@@ -215,7 +215,7 @@ test("the call ends before the activity's time, with a failure of its own", asyn
     within(operations.rerank, { startToCloseTimeoutMs: 300 }).result,
   );
   assert.deepEqual([type, nonRetryable, call.executed], ["DEADLINE_EXCEEDED", false, "unknown"]);
-  assert.match(call.message, /No response within the activity's startToCloseTimeout of 300 ms\./);
+  assert.match(call.message, /No complete response within 2\d\d ms \(timeoutMs\)\./);
   service.fail("resume", { stall: true });
   const resume = await failureOf(within(operations.resume, { startToCloseTimeoutMs: 300 }).result);
   assert.deepEqual([resume.type, resume.nonRetryable], ["DEADLINE_EXCEEDED", true]);
@@ -392,21 +392,6 @@ test("a ranking that cannot be joined fails for good", async () => {
   assert.match(call.message, /is outside the list of 2 documents/);
   const chunked = chunkActivities(rows(2));
   assert.deepEqual(await within(() => chunked.rerankChunk(0)).result, { ranked: 0, failed: 2 });
-});
-
-test("a client of the caller's own that throws or never responds fails as any other", async () => {
-  const throwing = () => {
-    throw new TypeError("rerank is not ready");
-  };
-  const own = { rerank: throwing, deployments: { scale: throwing } } as never;
-  const thrown = await failureOf(within(() => createActivities(own).rerank(ranking)).result);
-  assert.deepEqual([thrown.type, thrown.nonRetryable, thrown.call.executed], ["INTERNAL", false, "unknown"]);
-  assert.match(String(thrown.cause), /rerank is not ready/);
-  const silent = createActivities({ rerank: () => new Promise(() => {}) } as never);
-  const times = { startToCloseTimeoutMs: 1_000 };
-  const late = await failureOf(within(() => silent.rerank(ranking), times).result);
-  assert.deepEqual([late.type, late.nonRetryable], ["DEADLINE_EXCEEDED", false]);
-  assert.match(late.message, /The call had not ended within the activity's startToCloseTimeout of 1000 ms\./);
 });
 
 test("a service that asks for a longer wait than a run's is asked again by Temporal after it", async () => {

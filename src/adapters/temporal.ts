@@ -15,7 +15,7 @@ import { checkRanking } from "../ranking/check.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
 import { activityFailure, failureOptions } from "./temporalFailure.js";
-import { calledClient, fitting, mostResultBytes } from "./temporalResult.js";
+import { fitting, mostResultBytes } from "./temporalResult.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {
@@ -52,9 +52,9 @@ const names: OptionTable<ActivitiesOptions> = {
  * `resume` and `upload` are sent only once under any retry policy: after a worker died, the next attempt of the
  * activity sends nothing and fails with `executed: "unknown"`. Heartbeats report the progress, and a cancellation
  * aborts the call; with a `heartbeatTimeout` of a few seconds, dead workers and cancellations are noticed soon. A call
- * ends before the activity's `startToCloseTimeout`.
+ * has the activity's `startToCloseTimeout` for its `timeoutMs`, less a tenth, at most 2 s.
  *
- * @param client The client that makes the calls.
+ * @param client A client that `createClient` made.
  * @param options The functions that read and write the chunks of a bulk ranking, and the one that opens files.
  * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` when an option cannot be used.
  * @example
@@ -71,32 +71,26 @@ export function createActivities(
   const tools = chunkTools(client, own);
   return {
     rerank: (request) =>
-      run("rerankDocuments", async ({ signal }) => {
+      run("rerankDocuments", async ({ signal, timeoutMs }) => {
         const body = withoutDocuments(request);
-        const response = await calledClient("rerankDocuments", () => client.rerank(body, { signal }));
-        return checkRanking(body, response);
+        return checkRanking(body, await client.rerank(body, { signal, timeoutMs: timeoutMs() }));
       }),
     rerankChunk: (n, reference, rate) =>
       run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
-      run("scaleDeployment", ({ signal }) =>
-        calledClient("scaleDeployment", () =>
-          client.deployments.scale(deploymentId, replicaCount, { signal }),
-        ),
+      run("scaleDeployment", ({ signal, timeoutMs }) =>
+        client.deployments.scale(deploymentId, replicaCount, { signal, timeoutMs: timeoutMs() }),
       ),
     resume: (jobId) =>
-      run("resumeReinforcementFineTuningJob", ({ signal }) =>
-        calledClient("resumeReinforcementFineTuningJob", () =>
-          client.reinforcementFineTuningJobs.resume(jobId, { signal }),
-        ),
+      run("resumeReinforcementFineTuningJob", ({ signal, timeoutMs }) =>
+        client.reinforcementFineTuningJobs.resume(jobId, { signal, timeoutMs: timeoutMs() }),
       ),
     upload: (datasetId, file, uploadOptions) =>
-      run("uploadDatasetFile", async ({ signal, onProgress, prepare }) => {
+      run("uploadDatasetFile", async ({ signal, timeoutMs, onProgress, prepare }) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
-        const opened = openFile ? await prepare("openFile", () => openFile(file)) : file;
-        return calledClient("uploadDatasetFile", () =>
-          client.datasets.upload(datasetId, opened, { ...own, signal, onProgress }),
-        );
+        const opened = openFile ? await prepare(() => openFile(file)) : file;
+        const options = { ...own, signal, timeoutMs: timeoutMs(), onProgress };
+        return client.datasets.upload(datasetId, opened, options);
       }),
   };
 }

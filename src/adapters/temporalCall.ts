@@ -1,18 +1,20 @@
 import type { OperationName } from "../errors/codes.js";
 import { isStatusError, StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
+import { now } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { mayRetry } from "./queues.js";
-import { ActivityTime, type ActivityTimes } from "./temporalTime.js";
 
-export { timeLeftMs } from "./temporalTime.js";
-
-/** The fields of Temporal's activity information that are used here. */
-export interface ActivityInfo extends ActivityTimes {
+/** The fields of Temporal's activity information that are used here; times are in milliseconds. */
+export interface ActivityInfo {
   readonly attempt: number;
   readonly heartbeatTimeoutMs?: number | undefined;
   /** The last heartbeat details that an earlier attempt of the activity recorded. */
   readonly heartbeatDetails?: unknown;
+  readonly startToCloseTimeoutMs: number;
+  readonly scheduleToCloseTimeoutMs: number;
+  readonly scheduledTimestampMs: number;
+  readonly currentAttemptScheduledTimestampMs: number;
 }
 
 /** The fields of the running activity's Temporal context that are used here. */
@@ -22,19 +24,16 @@ export interface ActivityContext {
   heartbeat(details?: unknown): void;
 }
 
-/** The signal and functions that an activity passes to its call. */
+/** What an activity passes to its call. */
 export interface CallAids {
-  /** Aborts when the activity is cancelled, and shortly before the activity's timeout. */
+  /** Temporal's signal: it aborts when the activity is cancelled. */
   readonly signal: AbortSignalLike;
+  /** The milliseconds left for the call: a failure can then be recorded before the activity's timeout. */
+  readonly timeoutMs: () => number;
   /** Sets the progress that the next heartbeats report. */
   readonly onProgress: (progress: object) => void;
-  /**
-   * Runs work that comes before sending: if it fails, nothing was sent.
-   * @param name The work's name in error messages
-   */
-  readonly prepare: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
-  /** Waits for a write, even a short time after the call has ended, so that results that were paid for are kept. */
-  readonly write: <P>(name: string, work: () => P | PromiseLike<P>) => Promise<P>;
+  /** Runs work that comes before sending: if it fails, nothing was sent. */
+  readonly prepare: <P>(work: () => P | PromiseLike<P>) => Promise<P>;
 }
 
 /** An operation that runs as an activity. */
@@ -48,9 +47,23 @@ export interface ActivityCall<T> {
   readonly call: (aids: CallAids) => PromiseLike<T>;
 }
 
+// A day: the limit of an activity without timeouts.
+const longestMs = 24 * 60 * 60 * 1000;
+
+/** How long an activity's call may take, in milliseconds. A tenth of the time, at most 2 s, is left to record a failure. */
+export function timeLeftMs(info: ActivityInfo): number {
+  const { startToCloseTimeoutMs, scheduleToCloseTimeoutMs } = info;
+  // Both timestamps are from Temporal's server, so a difference to this machine's clock has no effect.
+  const waitedMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+  const ms = Math.min(
+    startToCloseTimeoutMs || longestMs,
+    scheduleToCloseTimeoutMs > 0 ? Math.max(1, scheduleToCloseTimeoutMs - waitedMs) : longestMs,
+  );
+  return ms - Math.min(ms / 10, 2_000);
+}
+
 /**
- * Makes a call in an activity: sends heartbeats, ends the call when the activity ends, and records in a last heartbeat
- * whether the next attempt may start.
+ * Makes a call in an activity: sends heartbeats, and records in a last heartbeat whether the next attempt may start.
  * @throws StatusError
  */
 export async function callWithin<T>(context: ActivityContext, activity: ActivityCall<T>): Promise<T> {
@@ -59,32 +72,25 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   const { attempt } = info;
   if (once && !mayStart(info)) throw secondSending(operation, attempt);
   const beating = startHeartbeats(context);
-  const time = new ActivityTime(cancellationSignal, info, operation);
+  const endsAt = now() + timeLeftMs(info);
   let unprepared = false;
-  const aids: CallAids = {
-    signal: time.signal,
-    onProgress: beating.onProgress,
-    async prepare(name, work) {
-      unprepared = true;
-      const prepared = await time.before(name, work);
-      unprepared = false;
-      return prepared;
-    },
-    write: (name, work) => time.write(name, work),
-  };
   try {
-    // A custom client may ignore the signal: `time.call` then stops waiting for it.
-    return await time.call(
-      () => call(aids),
-      () => (unprepared ? "no" : "unknown"),
-    );
-  } catch (thrown) {
-    const error = time.failureOf(thrown);
+    return await call({
+      signal: cancellationSignal,
+      timeoutMs: () => Math.max(1, Math.floor(endsAt - now())),
+      onProgress: beating.onProgress,
+      async prepare(work) {
+        unprepared = true;
+        const prepared = await work();
+        unprepared = false;
+        return prepared;
+      },
+    });
+  } catch (error) {
     // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
     if (once) context.heartbeat({ attempt, mayRetry: unprepared || mayStartAgain(error) });
     throw error;
   } finally {
-    time.dispose();
     beating.stop();
   }
 }

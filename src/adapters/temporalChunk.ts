@@ -52,14 +52,15 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
-  for (const rows of await aids.prepare("readParts", () => readParts(n, reference))) count(rows);
+  for (const rows of await aids.prepare(() => readParts(n, reference))) count(rows);
   const parts = new PartWriter({
     partRows,
-    signal: aids.signal,
-    write: (part, rows) => aids.write("writePart", () => writePart(n, part, rows, reference)),
+    write: (part, rows) => writePart(n, part, rows, reference),
     written: count,
   });
-  const options = { concurrency, timeoutMs, rate, signal: aids.signal, sharesService: true };
+  const { signal } = aids;
+  const totalTimeoutMs = aids.timeoutMs();
+  const options = { concurrency, timeoutMs, totalTimeoutMs, rate, signal, sharesService: true };
   const requests = [...left.values()].map(withoutDocuments);
   try {
     for await (const { id, response, error } of rerankAll(client, requests, options))
@@ -85,7 +86,7 @@ async function readInput(
 ): Promise<readonly ChunkRequest[]> {
   let cause: unknown;
   try {
-    const requests = await prepare("readChunk", () => readChunk(n, reference));
+    const requests = await prepare(() => readChunk(n, reference));
     if (requests) return requests;
   } catch (error) {
     if (memberOf(error, "code") !== "ENOENT") throw error;

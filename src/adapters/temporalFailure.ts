@@ -1,6 +1,5 @@
 import type { StatusCode } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
-import { isInstance } from "../values.js";
 import { mayRetry } from "./queues.js";
 import type { CallFailure } from "./temporalTypes.js";
 
@@ -23,8 +22,6 @@ export interface FailureOptions {
   readonly nonRetryable: boolean;
   readonly nextRetryDelay: number | undefined;
   readonly details: [CallFailure];
-  /** The error that a custom client threw. */
-  readonly cause?: Error;
 }
 
 /**
@@ -35,9 +32,5 @@ export function failureOptions(error: StatusError, attempt: number): FailureOpti
   const { message, code, retryAfterMs } = error;
   const nonRetryable = !mayRetry(error, attempt);
   const nextRetryDelay = nonRetryable ? undefined : retryAfterMs;
-  const failure = { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
-  const { cause } = error;
-  // Only a custom client's error is kept as the cause. The causes of this package's errors may be large.
-  const isForeign = error.codeSource === "client" && error.attempts.length === 0 && isInstance(cause, Error);
-  return { ...(failure as FailureOptions), ...(isForeign && { cause }) };
+  return { message, type: code, nonRetryable, nextRetryDelay, details: [activityFailure(error)] };
 }

@@ -1,5 +1,5 @@
 import type { OperationName } from "../errors/codes.js";
-import { isStatusError, StatusError } from "../errors/statusError.js";
+import { StatusError } from "../errors/statusError.js";
 
 /** The largest activity result in bytes that Temporal accepts by default: 2 MiB, less what Temporal itself adds. */
 export const mostResultBytes: number = 2 * 1024 * 1024 - 1024;
@@ -34,22 +34,5 @@ function bytesOf(result: unknown): number {
   } catch {
     // JSON.stringify fails if the result is nested too deeply, or is too long.
     return Number.POSITIVE_INFINITY;
-  }
-}
-
-/** Calls the client. @throws StatusError also in place of any other error that a custom client throws */
-export async function calledClient<T>(operation: OperationName, call: () => PromiseLike<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isStatusError(error)) throw error;
-    throw new StatusError("The client failed.", {
-      code: "INTERNAL",
-      executed: "unknown",
-      codeSource: "client",
-      operation,
-      hint: "See cause.",
-      cause: error,
-    });
   }
 }

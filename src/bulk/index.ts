@@ -5,7 +5,7 @@
  */
 import type { Client } from "../client.js";
 import { invalid } from "../errors/statusError.js";
-import { valueOr } from "../values.js";
+import { insideOf } from "../wrappers/types.js";
 import { sourceOf } from "./intake.js";
 import {
   type RerankAllOptions,
@@ -41,7 +41,7 @@ export type {
  * fit the documents of its request ({@link checkRanking}). Leaving the loop early aborts the requests in flight and
  * closes the source.
  *
- * @param client The client that makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
+ * @param client A client that `createClient` made, which makes the calls. Its `maxRetries` and `timeoutMs` have no effect here.
  * @param requests Any iterable or async iterable: a list, a generator, the rows of a query.
  * @param options Limits, order and deadlines.
  * @returns An async iterator, which can be iterated once. It throws a {@link RerankAllError}, which lists the requests
@@ -62,7 +62,7 @@ export function rerankAll<Id = string>(
   requests: Iterable<RerankAllRequest<Id>> | AsyncIterable<RerankAllRequest<Id>>,
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
-  if (!valueOr(() => typeof client.rerank === "function", Boolean(client)))
-    throw invalid("client", "client must have a method rerank.");
-  return resultsOf(new Run(client, sourceOf(requests), settingsOf(options)));
+  const limiters = insideOf(client)?.limiters;
+  if (limiters === undefined) throw invalid("client", "client must be one that createClient made.");
+  return resultsOf(new Run(client, limiters, sourceOf(requests), settingsOf(options)));
 }

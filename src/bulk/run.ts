@@ -1,18 +1,20 @@
+import { unusableResponse } from "../call/response.js";
 import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { amount, detailsOf, isStatusError, StatusError } from "../errors/statusError.js";
-import type { CallPromise } from "../options/types.js";
+import { amount, detailsOf, StatusError, withHeaders } from "../errors/statusError.js";
+import type { AttemptEvent, CallOptions, CallPromise } from "../options/types.js";
+import type { Limiters } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
-import { nothingSent, type Ran, worse } from "../policy/retry.js";
-import { machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
-import { rankingError } from "../ranking/check.js";
+import { attemptPolicy, nothingSent, type Ran, worse } from "../policy/retry.js";
+import { type Lane, machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
+import { joinable, rankingError } from "../ranking/check.js";
 import { ranWell } from "../ranking/merge.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
-import { memberOf, removeFrom, valueOr } from "../values.js";
+import { memberOf, notify, removeFrom, valueOr, WithoutPrototype } from "../values.js";
 import type { BatchedRequest, PendingRequest } from "./batches.js";
-import { Calls, limiterOf, RunLane, type RunParts, tokensOf } from "./calls.js";
+import { limiterOf, RunLane, type RunParts, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type Source } from "./intake.js";
 import type {
@@ -37,7 +39,8 @@ export class Run<Id> implements RunParts {
   readonly #settings: RunSettings<Id>;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
-  readonly #calls: Calls<Id>;
+  readonly #client: Pick<Client, "rerank">;
+  readonly #limiters: Limiters;
   #unset: (() => void) | undefined;
   #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "ending" | "over" = "new";
@@ -50,15 +53,17 @@ export class Run<Id> implements RunParts {
 
   constructor(
     client: Pick<Client, "rerank">,
+    limiters: Limiters,
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
     const { ordered = false, maxPauseMs } = settings;
-    const limiter = limiterOf(client, settings);
+    const limiter = limiterOf(limiters, settings);
     const pace = new Pace(settings);
     this.pace = pace;
     this.#settings = settings;
-    this.#calls = new Calls(client, settings, limiter);
+    this.#client = client;
+    this.#limiters = limiters;
     const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
     this.schedule = new Schedule(parts, this);
     this.#intake = new Intake(source, settings, this);
@@ -174,28 +179,58 @@ export class Run<Id> implements RunParts {
     const lane = new RunLane(this, pace.countsTokens ? valueOr(() => jsonBytes(pending.body), 0) : 0);
     pending.call = lane;
     lane.begin(now);
-    const call = this.#calls.begin(pending, lane);
+    const call = this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
     call.then(
       (response) => {
         lane.responded();
         pace.counted(tokensOf(response), lane.bytes, lane.estimated);
         this.#ran = ranWell;
-        this.#calls.responded(pending);
-        const ranking = this.#calls.rankingOf(pending.body, response);
+        // Reported after the limiter has set the concurrency limit that follows from the success.
+        if (pending.event) this.#report(pending.event, pending.id, {});
+        // Properties of the caller's request may be getters that throw.
+        const ranking =
+          valueOr(() => joinable(pending.body, response), undefined) ??
+          unusableResponse("The response cannot be read.");
         if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking, call);
         else this.#settle(pending, { id: pending.id, response: ranking });
         this.advance();
       },
-      (error) => this.#failed(pending, lane, asStatusError(error)),
+      (error: StatusError) => this.#failed(pending, lane, error),
+    );
+  }
+
+  #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
+    const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
+    const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
+    options.timeoutMs = timeoutMs;
+    options.attemptTimeoutMs = attemptTimeoutMs;
+    options[attemptPolicy] = lane;
+    lane.options = options;
+    if (headers !== undefined) options.headers = headers;
+    if (onAttempt)
+      options.onAttempt = (event) => {
+        if (event.code === undefined) pending.event = event;
+        else if (this.#state !== "over") this.#report(event, pending.id, lane);
+      };
+    return options;
+  }
+
+  #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
+    const again = isTooMany ? { waitMs: 0 } : {};
+    const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
+    const told = { ...event, ...again, ...asked, id, concurrency: this.schedule.limiter.limit };
+    notify(
+      this.#settings.onAttempt,
+      withHeaders(told, () => event.headers),
     );
   }
 
   // The response is not a usable ranking, and was paid for: the request fails and is not retried.
-  async #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: Promise<unknown>) {
+  async #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: CallPromise<unknown>) {
     lane.paidFor = why;
     this.#refusing += 1;
-    // A client of this package tells the HTTP status, headers, request id and attempts.
-    const known = this.#calls.areOwn ? await (call as CallPromise<unknown>).withResponse() : undefined;
+    // The HTTP status, headers, request id and attempts.
+    const known = await call.withResponse();
     this.#refusing -= 1;
     this.#settle(pending, { id: pending.id, error: rankingError(why.message, known) });
     this.advance();
@@ -203,7 +238,7 @@ export class Run<Id> implements RunParts {
 
   #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
     lane.failed();
-    if (!lane.isTooMany && this.#calls.areOwn && error.attempts.length === 0) this.pace.unsent();
+    if (!lane.isTooMany && error.attempts.length === 0) this.pace.unsent();
     this.#ran = worse(this.#ran, error);
     if (lane.isTooMany) this.#intake.putBack(pending);
     else if (!this.#isEndedBy(error, lane) || lane.paidFor)
@@ -217,7 +252,8 @@ export class Run<Id> implements RunParts {
     if (!isPause && !endsRun(error, isAdmitted)) return false;
     if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
     this.schedule.close();
-    if (!isPause) this.#calls.forget();
+    // After a rejected key, the client's next run begins with few requests at once.
+    if (!isPause) this.#limiters.last = undefined;
     return true;
   }
 
@@ -310,8 +346,7 @@ export class Run<Id> implements RunParts {
     this.schedule.close();
     this.#unset?.();
     this.#ignoreSignal?.();
-    // With no pending request the signal is not aborted: V8 would discard code for signals that never abort.
-    if (this.#intake.pending.length > 0) this.#calls.abort(this.#intake.pending);
+    for (const { call } of this.#intake.pending) call?.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
@@ -339,11 +374,4 @@ function paidError(failure: Failure | undefined, error: StatusError): StatusErro
   const more = { operation, method, path, host, attempts, notRetried };
   const text = `${failure.message} The run ended before a retry.`;
   return new StatusError(text, Object.assign(new Failure(failure), more));
-}
-
-/** A call's error as a StatusError. For an error of another class, `executed` is unknown. */
-function asStatusError(error: unknown): StatusError {
-  if (isStatusError(error)) return error;
-  const details = { ...underWay, code: "INTERNAL", codeSource: "client", cause: error } as const;
-  return new StatusError("The request failed.", details);
 }

@@ -5,7 +5,7 @@ import {
   type RerankAllResult,
   rerankAll,
 } from "../../src/bulk/index.js";
-import { type Client, isStatusError, type RerankResponse, type StatusError } from "../../src/index.js";
+import { isStatusError, type StatusError } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect, transports } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";
@@ -191,50 +191,25 @@ test("an abort ends the run with what is not done", async () => {
   expect(await run.next()).toEqual({ done: true, value: undefined });
 });
 
-describe("a run that is left ends what is under way", () => {
-  const own = (rerank: (...given: Parameters<Client["rerank"]>) => Promise<RerankResponse>) =>
-    ({ rerank }) as Pick<Client, "rerank">;
-  const clients: readonly (readonly [name: string, make: () => Pick<Client, "rerank">])[] = [
-    ["of this package's client", () => connect(server.url)],
-    [
-      "of one that adds options",
-      () => own((body, options) => connect(server.url).rerank(body, { ...options, maxRetries: 1 })),
-    ],
-    [
-      "of one that knows the signal alone",
-      () => own((body, options) => connect(server.url).rerank(body, { signal: options?.signal })),
-    ],
-  ];
-  test.each(clients)("%s", async (_name, make) => {
-    let ended = 0;
-    server.reply((_request, response) => void response.on("close", () => (ended += 1)));
-    const run = rerankAll(make(), requests(9), { concurrency: 3, timeoutMs: 3_600_000 });
-    const waiting = run.next();
-    await server.received(3);
-    await run.return();
-    await waiting;
-    await until(() => ended === 3);
-  });
-
-  test("and what a client of the caller's own passes on later is not sent", async () => {
-    let passOn = (): void => {};
-    const later = new Promise<void>((resolve) => {
-      passOn = resolve;
-    });
-    const calls: Promise<unknown>[] = [];
-    const client = own((body, options) => {
-      const call = later.then(() => connect(server.url).rerank(body, options));
-      calls.push(call.catch(({ code }) => code));
-      return call;
-    });
-    const run = rerankAll(client, requests(9), { concurrency: 3 });
-    void run.next();
-    await run.return();
-    passOn();
-    expect(await Promise.all(calls)).toEqual(["CANCELLED", "CANCELLED", "CANCELLED"]);
-    expect(server.requests).toEqual([]);
-  });
+test("a run that is left ends what is in flight", async () => {
+  let ended = 0;
+  server.reply((_request, response) => void response.on("close", () => (ended += 1)));
+  const run = rerankAll(connect(server.url), requests(9), { concurrency: 3, timeoutMs: 3_600_000 });
+  const waiting = run.next();
+  await server.received(3);
+  await run.return();
+  await waiting;
+  await until(() => ended === 3);
 });
+
+test.each([undefined, null, {}, { rerank: async () => ({}) }, new Proxy({}, { get: () => () => {} })])(
+  "%s is no client that createClient made",
+  (client) => {
+    expect(() => rerankAll(client as never, requests(1))).toThrow(
+      "[INVALID_ARGUMENT] client must be one that createClient made.",
+    );
+  },
+);
 
 test("a client that has no key ends the run, whatever is to be ranked", async () => {
   const error = await failure(

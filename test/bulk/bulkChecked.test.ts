@@ -221,16 +221,6 @@ test("a rejected key ends a run after its requests in flight, whose responses ar
   expect([ids.sort(), server.requests.length]).toEqual([["a", "b"], 3]);
 });
 
-test("a client may be a Proxy that has only a `get`", async () => {
-  const data = [{ index: 0, relevance_score: 1 }];
-  const proxy = new Proxy({}, { get: () => async () => ({ object: "list", model: "m", data, usage: {} }) });
-  expect((await rank(proxy as never, { documents: ["one"] })).response?.data).toHaveLength(1);
-});
-
-test.each([null, undefined, {}, Promise.resolve()])("%s is no client", (client) => {
-  expect(() => rerankAll(client as never, [])).toThrow("client must have a method rerank.");
-});
-
 test("after a rejected key the next run begins with few requests", async () => {
   let isMended = true;
   server.reply((request) => (isMended ? ranked(request) : { status: 401 }));

@@ -230,18 +230,6 @@ describe("a source of rows", () => {
       ["c", undefined],
     ]);
   });
-
-  test("a client that throws instead of rejecting ends in results, and hangs nothing", async () => {
-    const { ids } = await loop([]);
-    expect(ids).toEqual([]);
-    const found: unknown[] = [];
-    for await (const { id, error } of rerankAll({ rerank: fails as never }, [request("a"), request("b")]))
-      found.push([id, error?.cause]);
-    expect(found).toEqual([
-      ["a", broken],
-      ["b", broken],
-    ]);
-  });
 });
 
 describe("a process without a free file", () => {

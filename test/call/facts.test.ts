@@ -126,13 +126,6 @@ describe("the facts of a failure", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("of a client of one's own that rejects with anything, rerankAll knows nothing", async () => {
-    const own = { rerank: () => Promise.reject(revoked()) } as never;
-    const errors: unknown[] = [];
-    for await (const { error } of rerankAll(own, [{ id: "a", ...rerank }])) errors.push(error);
-    expect(errors).toMatchObject([{ code: "INTERNAL", executed: "unknown" }]);
-  });
-
   describe("through a proxy", () => {
     // By the query: rejected, lost once, busy once, lost always.
     const replies: Readonly<Record<string, readonly (Reply | "lost")[]>> = {
