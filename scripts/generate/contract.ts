@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Document } from "./document.js";
 import type { OperationShape } from "./operations.js";
 
@@ -118,6 +119,16 @@ const always = new Set("type form x-open required properties items minItems mini
 // Words that JavaScript keeps for itself.
 const checkNames: Readonly<Record<string, string>> = { enum: "enumeration" };
 
+/** The checks of the rules that src/options/validate.ts does not check itself; undefined while no request has one. */
+export function generateRuleChecks(operations: readonly OperationShape[]): string | undefined {
+  if (operations.every(({ rules }) => [...rules.words].every((word) => always.has(word)))) return undefined;
+  const text = readFileSync(new URL("ruleChecks.ts", import.meta.url), "utf8");
+  return text
+    .slice(text.indexOf("import"))
+    .replaceAll('"../../src/options/', '"./')
+    .replaceAll('"../../src/', '"../');
+}
+
 /** Writes which rules are checked: those that the contract's requests have, so that a page loads no others. */
 export function generateChecks(operations: readonly OperationShape[]): string {
   const words = new Set(operations.flatMap(({ rules }) => [...rules.words]));
@@ -128,11 +139,12 @@ export function generateChecks(operations: readonly OperationShape[]): string {
     Object.entries(rules.ids ?? {}).map(([name, each]) => [id + name, each]),
   );
   return [
-    checks.length > 0
-      ? `import { ${["checkEach", ...named].join(", ")}, type Rules } from "./rules.js";\n`
-      : `import type { checkEach, Rules } from "./rules.js";\n`,
+    ...(checks.length > 0
+      ? [`import { ${["checkEach", ...named].join(", ")} } from "./ruleChecks.js";`]
+      : []),
+    `import type { Place, Rules } from "./rules.js";\n`,
     "/** Checks the rules that only some requests have; undefined while no request has one. */",
-    `export const checkRules: ReturnType<typeof checkEach> | undefined = ${
+    `export const checkRules: ((value: unknown, place: Place) => void) | undefined = ${
       checks.length > 0 ? `checkEach({ ${table.join(", ")} })` : undefined
     };\n`,
     "/** The rules of the ids in paths, by operation and name; an id without rules is any text. */",

@@ -25,7 +25,8 @@ interface RulesAt {
   readonly words: Set<string>;
 }
 
-const notChecked = ", which nothing checks: teach it to src/options/rules.ts and scripts/generate/rules.ts.";
+const notChecked =
+  ", which nothing checks: teach it to scripts/generate/ruleChecks.ts and scripts/generate/rules.ts.";
 
 type Words = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import { revisionFiles, withId, withRevision } from "../build/revision.js";
 import { type MadeRow, withOperations } from "./conformance/exchanges.js";
 import { conformanceOperations } from "./conformance/operations.js";
 import type { RetryRow } from "./conformance/rows.js";
-import { generateChecks, generateContract, generateExamples } from "./contract.js";
+import { generateChecks, generateContract, generateExamples, generateRuleChecks } from "./contract.js";
 import { generateDescriptions } from "./descriptions.js";
 import { type Document, readDocument } from "./document.js";
 import { generateMethods } from "./methods.js";
@@ -60,11 +60,13 @@ function end(message: string): never {
 async function generated(): Promise<Record<string, string>> {
   const manifest = JSON.parse(await current("package.json"));
   const { version } = manifest as { version: string };
+  const ruleChecks = generateRuleChecks(operations);
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
     "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
     "src/generated/contract.ts": withHeader(generateContract(document, operations)),
     "src/options/contractChecks.ts": withHeader(generateChecks(operations)),
+    ...(ruleChecks && { "src/options/ruleChecks.ts": withHeader(ruleChecks) }),
     "src/generated/descriptions.ts": withHeader(generateDescriptions(document, operations)),
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
     ...Object.fromEntries(methods.map(([name, text]) => [`src/wrappers/${name}`, withHeader(text)])),

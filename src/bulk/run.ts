@@ -232,7 +232,9 @@ export class Run<Id> implements RunParts {
     // The HTTP status, headers, request id and attempts.
     const known = await call.withResponse();
     this.#refusing -= 1;
-    this.#settle(pending, { id: pending.id, error: rankingError(why.message, known) });
+    // A batch knows its documents, not where they are in the request.
+    const item = pending.whole === undefined ? why.item : undefined;
+    this.#settle(pending, { id: pending.id, error: rankingError(why.message, { ...known, item }) });
     this.advance();
   }
 

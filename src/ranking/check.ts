@@ -31,7 +31,7 @@ export function checkRanking(request: RankedRequest, response: RerankResponse): 
     throw invalid("request.documents", "request.documents must be a list.");
   const checked = joinable(request, readRerank(Object(response)));
   if (!(checked instanceof Failure)) return checked;
-  throw rankingError(checked.message);
+  throw rankingError(checked.message, { item: checked.item });
 }
 
 /** @internal The error of a rerank with an unusable response. The rerank ran and was paid for: it is not retried. */
@@ -72,8 +72,8 @@ export function joinable(
   for (let position = 0; position < data.length; position++) {
     const entry = data[position] as RerankResult;
     const wrong = wrongIn(entry, position, left, named);
-    if (wrong !== undefined) return broken(wrong);
     const { index, relevance_score: score } = entry;
+    if (wrong !== undefined) return broken(wrong, index in left ? index : undefined);
     left[index] = true;
     isOrdered &&= score <= last;
     last = score;
@@ -83,7 +83,7 @@ export function joinable(
   if (data.length < asked && asked < length)
     return broken(`it has ${data.length} of the ${asked} documents that top_n asks for`);
   const missing = asked < length ? -1 : left.findIndex((document) => document !== true);
-  if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`);
+  if (missing >= 0) return broken(`index ${missing} is missing${named(missing)}`, missing);
   return isOrdered
     ? response
     : { ...response, data: [...data].sort((a, b) => b.relevance_score - a.relevance_score) };
@@ -103,6 +103,6 @@ function wrongIn(entry: RerankResult, position: number, left: Left, named: Named
     : undefined;
 }
 
-function broken(what: string): Failure {
-  return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`);
+function broken(what: string, item?: number): Failure {
+  return unusableResponse(`The ranking cannot be matched with what was sent: ${what}.`, { item });
 }

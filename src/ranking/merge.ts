@@ -30,7 +30,8 @@ export function readRanking(
   const isSent = (index: number): boolean => index >= 0 && index < documents.length;
   const read = readRerank(response, (index) => (isSent(index) ? named(index) : ""));
   const whole = joinable({ documents }, read, named);
-  if (whole instanceof Failure) return whole;
+  if (whole instanceof Failure)
+    return whole.item === undefined ? whole : Object.assign(whole, { item: itemOf(whole.item) });
   const model = memberOf(response, "model");
   const usage = memberOf(response, "usage");
   return {

@@ -3,7 +3,7 @@ import { invalid, isStatusError } from "../errors/statusError.js";
 import { filePartOf, parseMultipart } from "../files/multipart.js";
 import { type OperationId, requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
-import { enumeration, pattern, type Rules } from "../options/rules.js";
+import type { Rules } from "../options/rules.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { type RequestRules, validate } from "../options/validate.js";
 import { memberOf, ownValue, parseJson } from "../values.js";
@@ -163,8 +163,10 @@ async function sha256(content: Uint8Array): Promise<string> {
  */
 export function checkStrictly(value: unknown, rules: Rules, name: string): void {
   const { pattern: source, enum: values, items, additionalProperties: others } = rules;
-  if (source !== undefined) pattern(value as string, source, { name, rules: { form: forms[source] } });
-  if (values !== undefined) enumeration(value, values, { name });
+  if (source !== undefined && !new RegExp(source, "u").test(value as string))
+    throw invalid(name, `${name} must have the form ${forms[source]}.`);
+  if (values !== undefined && !values.includes(value))
+    throw invalid(name, `${name} must be one of ${values.join(", ")}.`);
   // Strings are excluded: each character of a long string would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
   const known = { ...rules.properties, ...variantOf(value, rules)?.properties };

@@ -5,7 +5,7 @@ import {
   type RerankAllResult,
   rerankAll,
 } from "../../src/bulk/index.js";
-import { isStatusError, type StatusError } from "../../src/index.js";
+import { type Client, isStatusError, type StatusError } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect, transports } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";

@@ -68,7 +68,8 @@ interface Refused {
 }
 
 const notSupported = "which is not supported. Teach it to scripts/generate/operations.ts.";
-const notChecked = "which nothing checks: teach it to src/options/rules.ts and scripts/generate/rules.ts.";
+const notChecked =
+  "which nothing checks: teach it to scripts/generate/ruleChecks.ts and scripts/generate/rules.ts.";
 const needs = "which it needs: CONTRIBUTING.md says what an operation has.";
 const parameter = (rest: string) => operation(`      parameters:\n        - ${rest}`);
 const referred = operation(`      parameters:\n        - $ref: "#/components/parameters/Other"`);

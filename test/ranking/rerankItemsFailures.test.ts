@@ -110,6 +110,7 @@ describe("a batch that fails", () => {
         withHint(`[INTERNAL] The ranking cannot be matched with what was sent: ${message}.`, error),
       );
       expect(error).toMatchObject({ executed: "yes", attempts: [done, done, done, { code: "INTERNAL" }] });
+      expect(error.item).toBe(message.startsWith("data") ? undefined : 31);
     });
 
     test("for an index without a score names the item, too", async () => {
