@@ -14,6 +14,7 @@ import type {
   RowResponse,
   RowStep,
 } from "./data.js";
+import { derivedCells } from "./derived.js";
 
 export interface Expected extends RowExpected {
   readonly codeSource?: string;
@@ -38,12 +39,30 @@ export interface Cell {
   /** The path that follows the host in the client's base URL. */
   readonly basePath?: string | undefined;
   readonly large?: true | undefined;
+  /** How the client reaches the service, if not by its address. */
+  readonly via?: Via;
   readonly connections?: true | undefined;
   readonly comparedFor?: RowExchange["comparedFor"];
 }
 
+/** A proxy, behind which the service has the name service.invalid. */
+export interface Via {
+  readonly scheme: "http" | "https";
+  /** The response to a request for a tunnel: a status, or none at all. @default the tunnel is opened */
+  readonly refusal?: number | "none";
+  /** Whether the proxy wants the name and the password that its URL has. */
+  readonly credentials?: true;
+  /** NO_PROXY, if the environment names the proxy; `unused` if it excepts the service. */
+  readonly environment?: { readonly except: string; readonly unused?: true };
+}
+
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
+  const stored = storedCells(data, asked);
+  return [...derivedCells(stored), ...stored];
+}
+
+function storedCells(data: ConformanceData, asked: readonly Asked[]): readonly Cell[] {
   // The rows of errors.json use one operation only. It is not idempotent, so that no client retries it.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
   return [
@@ -156,7 +175,9 @@ export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "af
   readonly status: number;
   readonly headers: NonNullable<RowResponse["headers"]>;
   readonly coding?: Coding;
-  /** In a string, `{apiKey}` is replaced by the API key that the request sent. */
+  /** How the exchange goes, of the ways in serve/sendResponse.ts and serve/serveCell.ts. @default in one piece */
+  readonly manner?: string;
+  /** In a string, `{apiKey}` is replaced by the API keys of the row. */
   readonly body: string | Uint8Array;
 }
 

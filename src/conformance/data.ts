@@ -32,7 +32,8 @@ export type RowStep = { readonly times?: number } & (
 /** The expected outcome of a conformance row. contract/conformance/README.md describes the fields. */
 export interface RowExpected {
   readonly requests: number;
-  readonly attempts?: number;
+  /** @default the requests of the last call */
+  readonly attempts?: number | "any";
   readonly requestsByCall?: readonly number[];
   readonly value?: true;
   readonly code?: string;

@@ -14,7 +14,13 @@ test.skipIf(!python)(
     const { rows, skippedFor, passed } = await report();
     expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
     const lacking = Object.keys(skippedFor).filter((name) => !name.startsWith("this machine"));
-    expect(lacking.sort()).toEqual(["abort", "bytes-behind", "status-101"]);
+    expect(lacking.sort()).toEqual([
+      "abort",
+      "bytes-behind",
+      "early-close",
+      "proxy-environment",
+      "status-101",
+    ]);
     expect(passed).toBeGreaterThan(1000);
   },
 );

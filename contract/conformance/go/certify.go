@@ -149,6 +149,7 @@ type Row struct {
 	Calls                                                int
 	NewClientPerCall, Done                               bool
 	Programs                                             int
+	Environment                                          map[string]string
 	KeyPerCall                                           []string
 	Parallel                                             []Arguments
 	Options                                              struct {
@@ -158,10 +159,13 @@ type Row struct {
 	}
 }
 
-// net/http keeps a 101 from its caller.
-var lacks = []string{"status-101"}
+// net/http keeps a 101 from its caller, and may drop a response once sending has failed.
+var lacks = []string{"status-101", "early-close"}
 
 func clientOf(row Row) *Client {
+	if len(row.Environment) > 0 {
+		row.Proxy = "env"
+	}
 	client := NewClient(row.BaseURL, row.Proxy, row.CaCertificate, row.Options.ConnectTimeoutMs)
 	client.MaxRetries, client.TimeoutMs, client.AttemptTimeoutMs = row.Options.MaxRetries, row.Options.TimeoutMs, row.Options.AttemptTimeoutMs
 	asked := 0
@@ -236,10 +240,14 @@ func inParallel(client *Client, row Row) map[string]any {
 }
 
 // Starts this program anew for a row, as often as it asks for.
-func inPrograms(given []byte, times int) (outcome map[string]any) {
+func inPrograms(given []byte, row Row) (outcome map[string]any) {
 	name, _ := os.Executable()
-	for range times {
+	for range row.Programs {
 		program := exec.Command(name)
+		program.Env = os.Environ()
+		for variable, value := range row.Environment {
+			program.Env = append(program.Env, variable+"="+value)
+		}
 		program.Stdin = bytes.NewReader(given)
 		printed, _ := program.Output()
 		json.Unmarshal(printed, &outcome)
@@ -272,7 +280,7 @@ func work(runner string) error {
 		}
 		var outcome map[string]any
 		if row.Programs > 0 {
-			outcome = inPrograms(given, row.Programs)
+			outcome = inPrograms(given, row)
 		} else {
 			outcome = outcomeOf(row)
 		}

@@ -34,6 +34,7 @@ type Client struct {
 	KeyCanChange                                            bool
 	MaxRetries, TimeoutMs, AttemptTimeoutMs, ConnectTimeout int
 	Pooled, Fresh                                           *http.Client
+	ShowsKey                                                bool // whether a proxy would see the key
 	mu                                                      sync.Mutex
 	spent                                                   int // tenths of a retry
 }
@@ -42,6 +43,9 @@ type Client struct {
 func (c *Client) Call(ctx context.Context, operation string, arguments Arguments, repeatable *bool) (any, int, error) {
 	if leadsElsewhere(operation, arguments) {
 		return nil, 0, &ServiceError{Code: "INVALID_ARGUMENT", Message: "An id leads to another place.", Executed: "no", CodeSource: "client", NotRetried: "refused"}
+	}
+	if c.ShowsKey {
+		return nil, 0, &ServiceError{Code: "INVALID_ARGUMENT", Message: "The proxy would see the key.", Executed: "no", CodeSource: "client", NotRetried: "refused"}
 	}
 	column, safe := operation, Operations[operation].Repeatable
 	if repeatable != nil {

@@ -256,7 +256,7 @@ func (e *tunnelError) Error() string {
 	return fmt.Sprintf("the proxy answered %d to CONNECT", e.status)
 }
 
-// NewClient makes a client; the proxy and the certificate may be empty.
+// NewClient makes a client; the proxy ("env" for that of the environment) and the certificate may be empty.
 func NewClient(base, proxy, authority string, connectTimeoutMs int) *Client {
 	if connectTimeoutMs == 0 {
 		connectTimeoutMs = P.Deadlines.ConnectTimeoutMs
@@ -269,7 +269,9 @@ func NewClient(base, proxy, authority string, connectTimeoutMs int) *Client {
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
 	}
 	if address, err := url.Parse(proxy); proxy != "" && err == nil {
-		transport.Proxy = http.ProxyURL(address)
+		if transport.Proxy = http.ProxyURL(address); proxy == "env" {
+			transport.Proxy = http.ProxyFromEnvironment
+		}
 		transport.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 			if answer.StatusCode/100 != 2 {
 				return &tunnelError{answer.StatusCode}
@@ -281,5 +283,5 @@ func NewClient(base, proxy, authority string, connectTimeoutMs int) *Client {
 	alone := transport.Clone()
 	alone.DisableKeepAlives = true
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{BaseURL: base, Pooled: &http.Client{Transport: transport, CheckRedirect: stay}, Fresh: &http.Client{Transport: alone, CheckRedirect: stay}}
+	return &Client{BaseURL: base, ShowsKey: proxy != "" && strings.HasPrefix(base, "http:"), Pooled: &http.Client{Transport: transport, CheckRedirect: stay}, Fresh: &http.Client{Transport: alone, CheckRedirect: stay}}
 }

@@ -34,8 +34,9 @@ import javax.net.ssl.TrustManagerFactory;
 
 final class Certify {
   static final HttpClient HTTP = HttpClient.newHttpClient();
-  /** What java.net.http does not pass on: a 101, and what it has read behind an answer. */
-  static final Set<String> HIDDEN = Set.of("status-101", "bytes-behind");
+  /** What java.net.http does not pass on, or cannot do without a setting of the whole program. */
+  static final Set<String> HIDDEN =
+      Set.of("status-101", "bytes-behind", "proxy-credentials", "proxy-environment");
 
   public static void main(String[] args) throws Exception {
     if (args.length == 0) { // One row, of which another program asks for the outcome.
@@ -166,6 +167,7 @@ final class Certify {
     URI proxy = URI.create(row.path("proxy").asText());
     ProxySelector selector = ProxySelector.of(
         row.has("proxy") ? new InetSocketAddress(proxy.getHost(), proxy.getPort()) : null);
+    client.showsKey = row.has("proxy") && client.baseUrl.startsWith("http:");
     client.connections = () -> HttpClient.newBuilder().sslContext(tls).proxy(selector);
     return client;
   }

@@ -30,7 +30,7 @@ final class Client {
   static final ExecutorService THREADS = Executors.newCachedThreadPool();
   String baseUrl;
   Supplier<String> key;
-  boolean keyIsRenewed;
+  boolean keyIsRenewed, showsKey; // whether a proxy would see the key
   Boolean repeatable;
   Double timeoutMs, attemptTimeoutMs, connectTimeoutMs = number("/deadlines/connectTimeoutMs");
   double maxRetries = number("/maxRetries");
@@ -103,8 +103,9 @@ final class Client {
     /** Makes the call, which an interrupt aborts. Its value is JSON, or the bytes of what is no JSON. */
     Call run() throws Exception {
       double wait = 0;
-      if (leadsElsewhere()) {
-        last = Outcome.failure("INVALID_ARGUMENT", "client", because, "An id leads to another place.", "refused");
+      if (leadsElsewhere() || showsKey) {
+        String why = showsKey ? "The proxy would see the key." : "An id leads to another place.";
+        last = Outcome.failure("INVALID_ARGUMENT", "client", because, why, "refused");
         notRetried = "refused";
         return this;
       }

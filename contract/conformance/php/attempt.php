@@ -63,7 +63,7 @@ final class Attempt
                 CURLOPT_UPLOAD => true,
                 CURLOPT_INFILESIZE => strlen($body),
                 CURLOPT_READFUNCTION => function ($curl, $file, int $length) use ($body, &$at): string {
-                    $this->because = 'no-answer';
+                    $this->because = $this->status > 100 ? $this->because : 'no-answer';
                     $at += $length;
                     return substr($body, $at - $length, $length);
                 },

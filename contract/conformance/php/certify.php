@@ -16,8 +16,8 @@ function ask(string $url, ?array $outcome = null): object
     return $response === false ? throw new RuntimeException(curl_error($curl)) : json_decode($response);
 }
 
-/** PHP makes one call at a time. */
-const LACKS = ['parallel'];
+/** PHP makes one call at a time; libcurl knows no ports in NO_PROXY. */
+const LACKS = ['parallel', 'proxy-environment'];
 
 function clientOf(object $row, ?string $key = null): Client
 {

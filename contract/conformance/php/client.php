@@ -163,6 +163,7 @@ final class Client
             CURLOPT_CONNECTTIMEOUT_MS => $this->connectTimeoutMs,
             CURLOPT_PROXY => $this->proxy,
             CURLOPT_NOPROXY => '',
+            CURLOPT_HTTPPROXYTUNNEL => true, // For http, too: a proxy must not see the key.
             // libcurl itself repeats a request without a body that an idle connection lost.
             CURLOPT_FRESH_CONNECT => $isFresh || $body === null,
             CURLOPT_FORBID_REUSE => $isFresh,

@@ -116,7 +116,7 @@ class Client:
     # The key is a text, or a function that is asked before every attempt.
     def __init__(self, base_url, api_key, max_retries=P["maxRetries"], timeout_ms=None, attempt_timeout_ms=None,
                  connect_timeout_ms=P["deadlines"]["connectTimeoutMs"], tls=TLS, proxy=None):
-        self.base_url, self.api_key, self.max_retries = base_url.rstrip("/"), api_key, max_retries
+        self.base_url, self.api_key, self.max_retries, self.proxy = base_url.rstrip("/"), api_key, max_retries, proxy
         self.timeout_ms, self.attempt_timeout_ms, self.budget = timeout_ms, attempt_timeout_ms, P["budget"]["retries"] * 10
         options = {"verify": tls, "proxy": proxy, "trust_env": False, "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])), "timeout": httpx.Timeout(None, connect=connect_timeout_ms / 1000)}
         # What may not be sent twice never takes a connection that was idle.
@@ -132,6 +132,8 @@ class Client:
         column = operation if repeatable is None else "rerankDocuments" if safe else "resumeReinforcementFineTuningJob"
         if {"", ".", ".."} & {arguments.get(name) for name in re.findall(r"{(\w+)}", OPERATIONS[operation]["path"])}:
             raise ServiceError("INVALID_ARGUMENT", "An id leads to another place.", "no", [], "client", not_retried="refused")
+        if self.proxy and self.base_url.startswith("http:"):
+            raise ServiceError("INVALID_ARGUMENT", "The proxy would see the key.", "no", [], "client", not_retried="refused")
         size = len(arguments["file"]["content"]) if "file" in arguments else 0
         total = self.timeout_ms or d["timeoutMs"][operation] + size * 1000 / d["uploadBytesPerSecond"]
         each = self.attempt_timeout_ms or total * d["attemptShare"]["repeatable" if safe and self.max_retries else "else"]

@@ -175,6 +175,6 @@ export function needsOf({ client = {}, server }: RetryRow): readonly string[] {
 }
 
 function ofNetwork(network: string): string | undefined {
-  if (network === "tls-certificate-wanted" || network === "tls-other-name") return "ca-certificate";
+  if (/^tls-(certificate-wanted|expired|other-name)$/.test(network)) return "ca-certificate";
   return network.startsWith("tunnel-") ? "proxy" : undefined;
 }

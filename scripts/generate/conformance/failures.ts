@@ -30,6 +30,7 @@ export const faults: Readonly<Record<string, Fault>> = {
   "name-server-busy": { phase: "connect", code: "EAI_AGAIN", seen: false },
   "connect-stalls": { phase: "connect", reason: "connect-timeout", seen: false },
   "tls-untrusted": { phase: "connect", code: "DEPTH_ZERO_SELF_SIGNED_CERT", seen: false },
+  "tls-expired": { phase: "connect", code: "CERT_HAS_EXPIRED", seen: false },
   "tls-other-name": { phase: "connect", code: "ERR_TLS_CERT_ALTNAME_INVALID", seen: false },
   "tls-not-spoken": { phase: "connect", code: "EPROTO", seen: false },
   "tls-closed": { phase: "connect", code: "ECONNRESET", seen: false },

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
 import type { Cell, Step } from "../cells.js";
 import type { OperationData } from "../data.js";
+import { proxiedHost } from "./proxy.js";
 import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
 
 interface ReadRequest {
@@ -37,19 +38,22 @@ export function problemsOf(request: ReadRequest, cell: Cell, keys: Keys): readon
   problems.push(...parameterProblems(query, headers, asked));
   return [
     ...problems,
-    ...headerProblems(request, asked),
+    ...headerProblems(request, cell),
     ...keyProblems(request, keys),
     ...contentProblems(request, asked),
   ];
 }
 
-function headerProblems({ headers, port }: ReadRequest, { answerType }: OperationData): readonly string[] {
+function headerProblems({ headers, port }: ReadRequest, { asked, via }: Cell): readonly string[] {
   const { host, accept, cookie } = headers;
-  const type = answerType ?? "application/json";
+  const type = asked.answerType ?? "application/json";
+  const due = via ? proxiedHost : `127.0.0.1:${port}`;
+  const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
-    ...(host === `127.0.0.1:${port}` ? [] : [`Host is ${host} instead of 127.0.0.1:${port}`]),
+    ...(host === due ? [] : [`Host is ${host} instead of ${due}`]),
     ...(acceptsType(accept as string | undefined, type) ? [] : [`Accept is ${accept}, without ${type}`]),
     ...(cookie === undefined ? [] : ["there is a cookie, which an earlier response set"]),
+    ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
   ];
 }
 

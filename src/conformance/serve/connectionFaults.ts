@@ -10,6 +10,8 @@ import { memberOf } from "../../values.js";
 export interface Address {
   readonly baseUrl: string;
   readonly proxy?: string;
+  /** Variables that a new program of the client gets. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** The custom CA that signed the server's certificate, in PEM. */
   readonly caCertificate?: string;
 }
@@ -112,10 +114,10 @@ const tags = {
 };
 
 /**
- * Makes a self-signed certificate, valid for two days, so that no private key is shipped.
+ * Makes a self-signed certificate, or one that has expired, so that no private key is shipped.
  * @param host The only host name it is valid for. @default 127.0.0.1 and localhost
  */
-export function createCertificate(host?: string): Certificate {
+export function createCertificate({ host, isExpired }: { host?: string; isExpired?: boolean }): Certificate {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
   const names =
@@ -123,7 +125,7 @@ export function createCertificate(host?: string): Certificate {
   const subject = der(tags.text, host ?? "localhost");
   const name = sequence(der(tags.set, sequence(oid(0x55, 0x04, 0x03), subject)));
   const day = 86_400_000;
-  const validity = sequence(time(Date.now() - day), time(Date.now() + day));
+  const validity = sequence(time(Date.now() - 3 * day), time(Date.now() + (isExpired ? -day : day)));
   const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
   const serial = Buffer.concat([Buffer.from([1]), randomBytes(8)]);
   const toSign = sequence(

@@ -1,6 +1,9 @@
 // What the bytes of a request show, and a parsed request hides: number tokens, repeated members, codings, hosts, keys.
 
-/** Whether a text holds one of the keys: as it is, in hexadecimal or base64 digits, or percent-encoded. */
+// So many characters of a key's end count as the key.
+const shownLength = 12;
+
+/** Whether a text holds one of the keys: as it is, or its end, in hexadecimal or base64 digits, or percent-encoded. */
 export function holdsKey(text: string, keys: readonly string[]): boolean {
   const plain = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
@@ -9,7 +12,7 @@ export function holdsKey(text: string, keys: readonly string[]): boolean {
   const small = plain.toLowerCase();
   return keys.some(
     (key) =>
-      plain.includes(key) ||
+      plain.includes(key.slice(-shownLength)) ||
       small.includes(Buffer.from(key).toString("hex")) ||
       [0, 1, 2].some((offset) => standard.includes(base64Of(key, offset))),
   );

@@ -1,5 +1,7 @@
 // Sends the responses of conformance rows, also in forms that HTTP allows but few servers use, and produces faults.
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import * as zlib from "node:zlib";
 import type { CellResponse } from "../cells.js";
 import type { Coding } from "../data.js";
@@ -8,8 +10,8 @@ const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } =
 
 /** What a response depends on besides its row. */
 interface Sending {
-  /** The API key that replaces `{apiKey}` in texts. */
-  readonly key: string;
+  /** The API keys of the row, which replace `{apiKey}` in texts. */
+  readonly keys: readonly string[];
   /** The content codings that the request announces. */
   readonly codings: readonly string[];
   /** Called just before the response is sent. */
@@ -27,50 +29,109 @@ const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>>
 const cookie = "conformance=1; Path=/";
 
 /** Sends a response. */
-export function sendResponse(
+export async function sendResponse(
   response: ServerResponse,
   cellResponse: CellResponse,
-  { key, codings, ended }: Sending,
-): void {
-  const { status, body, gzip, coding, chunked, after } = cellResponse;
-  const filled = (text: string): string => text.replaceAll("{apiKey}", key);
+  { keys, codings, ended }: Sending,
+): Promise<void> {
+  const { status, body, gzip, coding, chunked, manner = "", after } = cellResponse;
+  const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
   const encode = coding !== undefined && codings.includes(coding) ? encoders[coding] : undefined;
   const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
   const named = Object.entries(cellResponse.headers).map(
     ([name, value]) => [name, typeof value === "string" ? filled(value) : [...value]] as const,
   );
-  const coded = gzip ? [["Content-ENCODING", "gzip"]] : encode ? [["content-encoding", coding]] : [];
+  const coded = gzip ? [["Content-ENCODING", "GZip"]] : encode ? [["content-encoding", coding]] : [];
   const headers = Object.fromEntries([["set-cookie", cookie], ...named, ...coded]);
   ended();
-  if (chunked || after !== undefined) {
-    const head = Object.entries(headers).flatMap(([name, value]) =>
-      [value].flat().map((line) => `${name}: ${line}\r\n`),
-    );
-    const start = `HTTP/1.1 ${status} OK\r\n${head.join("")}`;
-    const length = Buffer.from(`Content-Length: ${content.length}\r\n\r\n`);
-    const rest = chunked ? [inChunks(content)] : [length, content, Buffer.from(after ?? "")];
-    response.socket?.write(Buffer.concat([Buffer.from(start), ...rest]));
-    if (chunked) response.socket?.end();
+  const pieces = after === undefined ? piecesOf[chunked ? "chunked" : manner] : sized;
+  if (pieces === undefined) {
+    response.writeHead(status, headers);
+    response.end(content);
     return;
   }
-  response.writeHead(status, headers);
-  response.end(content);
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((line) => `${name}: ${line}\r\n`),
+  );
+  await write(response.socket, [
+    ...pieces(`HTTP/1.1 ${status} OK\r\n${lines.join("")}`, content),
+    ...(after === undefined ? [] : [after]),
+  ]);
 }
 
-// The content in chunked encoding: small chunks, most with chunk extensions.
-function inChunks(content: Buffer): Buffer {
-  const head = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
-  const chunks: Buffer[] = [Buffer.from(head)];
-  const size = Math.max(1, Math.ceil(content.length / 7));
-  for (let at = 0; at < content.length; at += size) {
-    const chunk = content.subarray(at, at + size);
-    const extension = at === 0 ? "" : ";name=value";
-    chunks.push(Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`), chunk, Buffer.from("\r\n"));
-  }
-  chunks.push(Buffer.from("0;last\r\n\r\n"));
-  return Buffer.concat(chunks);
+/** What is sent in turn: bytes, or a pause in milliseconds; `end` closes the connection. */
+type Piece = string | Uint8Array | number | typeof end;
+
+const end = Symbol("end");
+// Longer than the time without a byte after which some HTTP libraries give up by default, which is 5 s.
+const longPauseMs = 6000;
+
+function sized(head: string, content: Buffer): readonly Piece[] {
+  return [Buffer.concat([Buffer.from(withLength(head, content)), content])];
 }
+
+function withLength(head: string, { length }: Buffer): string {
+  return `${head}Content-Length: ${length}\r\n\r\n`;
+}
+
+// The ways to send a response that HTTP allows and few servers use.
+const piecesOf: Readonly<Record<string, (head: string, content: Buffer) => readonly Piece[]>> = {
+  // Node closes the connection after the end of a response that comes before the request was read.
+  early: sized,
+  chunked: (head, content) => [
+    Buffer.concat([
+      Buffer.from(`${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`),
+      ...chunksOf(content),
+      Buffer.from("0;last\r\n\r\n"),
+    ]),
+    end,
+  ],
+  trailers: (head, content) => [
+    `${head}Trailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    ...chunksOf(content),
+    "0\r\nX-Sum: 1\r\nContent-Type: text/html\r\n\r\n",
+  ],
+  "until-closed": (head, content) => [`${head}Connection: close\r\n\r\n`, content, end],
+  continue: (head, content) => ["HTTP/1.1 100 Continue\r\n\r\n", 50, ...sized(head, content)],
+  hints: (head, content) => [
+    "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nRetry-After: 70\r\n\r\n",
+    50,
+    ...sized(head, content),
+  ],
+  late: (head, content) => [longPauseMs, ...sized(head, content)],
+  bytewise: (head, content) => [
+    withLength(head, content),
+    ...[...content].flatMap((byte) => [Uint8Array.of(byte), 0]),
+  ],
+  halting: (head, content) => [
+    withLength(head, content),
+    content.subarray(0, content.length / 2),
+    longPauseMs,
+    content.subarray(content.length / 2),
+  ],
+};
+
+async function write(socket: Socket | null, pieces: readonly Piece[]): Promise<void> {
+  socket?.setNoDelay(true);
+  for (const piece of pieces) {
+    if (piece === end) socket?.end();
+    else if (typeof piece === "number") await pause(piece);
+    else socket?.write(piece);
+  }
+}
+
+// The chunks of chunked encoding without the last: small ones, most with chunk extensions.
+function chunksOf(content: Buffer): readonly Buffer[] {
+  const size = Math.max(1, Math.ceil(content.length / 7));
+  return Array.from({ length: Math.ceil(content.length / size) }, (_, index) => {
+    const chunk = content.subarray(index * size, (index + 1) * size);
+    const extension = index === 0 ? "" : ";name=value";
+    return Buffer.concat([Buffer.from(`${chunk.length.toString(16)}${extension}\r\n`), chunk, crlf]);
+  });
+}
+
+const crlf = Buffer.from("\r\n");
 
 /**
  * Responds to a request with a fault. It calls `ended` when it ends the response or its connection, and `blame` with what
@@ -86,7 +147,11 @@ const errorMegabytes = 100;
 const gzipHeader = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
 const begun = '{"object":';
 // A reset can overtake bytes that were sent before: wait until the beginning of the response has arrived.
-const letThroughMs = 100;
+export const letThroughMs = 100;
+
+// How often, and how many times, `body-drips` sends a byte: a client that has no deadline ends after ten seconds.
+const dripMs = 100;
+const drips = 100;
 
 /** The faults after a request arrived, by their names in retries.json. Connection faults are in connectionFaults.ts. */
 export const faults: Readonly<Record<string, Fault>> = {
@@ -102,6 +167,14 @@ export const faults: Readonly<Record<string, Fault>> = {
   "body-stalls": (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.write("{");
+  },
+  "body-drips": async (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    for (let sent = 0; sent < drips && !response.destroyed; sent++) {
+      response.write(" ");
+      await pause(dripMs);
+    }
+    response.end();
   },
   "body-truncated": (response, ended) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "100" });

@@ -2,22 +2,18 @@
 // lists, and logs the client's requests.
 
 import { once } from "node:events";
-import http, {
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Cell, Step } from "../cells.js";
+import type { Cell, Step, Via } from "../cells.js";
 import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
 import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
 import { callsIn, createGate } from "./parallelCalls.js";
+import { proxiedHost, startProxy } from "./proxy.js";
 import { codingsOf } from "./rawRequest.js";
-import { faults, sendResponse } from "./sendResponse.js";
+import { faults, letThroughMs, sendResponse } from "./sendResponse.js";
 
 export interface Served {
   readonly address: Address;
@@ -37,14 +33,19 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   // A row with a connection fault has only one step.
   const [step] = cell.steps;
   const network = step && "network" in step ? step.network : "";
-  const place = await unreachable[network]?.();
+  const via = cell.via ?? tunnels[network];
+  const place = await unreachable[via ? "" : network]?.();
   if (place) return { ...place, log, leftBehind: async () => [] };
-  const certificate = network.startsWith("tls-") ? certificateFor(network) : undefined;
-  const listener = listenerOf(cell, keys, (...seen) => {
+  const certificate = certificateFor(network, via);
+  const used: Row["used"] = new Map();
+  const listener = listenerOf(cell, { keys, used }, (...seen) => {
     onRequest();
     return log.push(...seen);
   });
-  const server = createServer(network, listener, certificate);
+  const isEncrypted = certificate !== undefined && network !== "tls-not-spoken" && network !== "tls-closed";
+  const server = isEncrypted
+    ? https.createServer({ ...certificate, requestCert: network === "tls-certificate-wanted" }, listener)
+    : http.createServer(listener);
   // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not
   // have. After a 101, however, the server does: libcurl reads until the connection ends.
   if (!cell.steps.some((each) => "response" in each && each.response.status === 101))
@@ -55,116 +56,142 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     if (network === "tls-closed") socket.destroy();
   });
-  const used = socketsWithRequests(server);
   await once(server.listen(0, "127.0.0.1"), "listening");
-  const close = async (): Promise<void> => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  };
   const { port } = server.address() as AddressInfo;
-  const address = addressOf(network, port, certificate);
+  const proxy = via && (await startProxy(via, port, keys));
+  const address = proxy ? proxiedAddress(via, proxy.url) : { baseUrl: `http://127.0.0.1:${port}` };
+  const baseUrl = network.startsWith("tls-") ? address.baseUrl.replace("http", "https") : address.baseUrl;
+  const isTrusted = via?.scheme === "https" || trusted.has(network);
   return {
-    address: { ...address, baseUrl: address.baseUrl + (cell.basePath ?? "") },
+    address: {
+      ...address,
+      baseUrl: baseUrl + (cell.basePath ?? ""),
+      ...(isTrusted && certificate && { caCertificate: certificate.cert }),
+    },
     log,
-    leftBehind: () => leftBehind(cell, log, used),
-    close,
+    leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
+    close: async () => {
+      server.close();
+      proxy?.close();
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }
 
-// Returns the connections that carried a request. Others do not count: after an abort a client, such as undici, may
-// open a connection and keep it unused.
-function socketsWithRequests(server: Server): ReadonlySet<Socket> {
-  const used = new Set<Socket>();
-  server.on("request", ({ socket }: IncomingMessage) => {
-    if (used.has(socket)) return;
-    used.add(socket);
-    socket.on("close", () => used.delete(socket));
-  });
-  return used;
+const tunnels: Readonly<Record<string, Via>> = {
+  "tunnel-failed": { scheme: "https", refusal: 503 },
+  "tunnel-refused": { scheme: "https", refusal: 403 },
+  "tunnel-credentials": { scheme: "https", refusal: 407 },
+};
+
+// The faults of TLS that a client meets although it trusts the certificate.
+const trusted: ReadonlySet<string> = new Set(["tls-certificate-wanted", "tls-other-name", "tls-expired"]);
+
+function certificateFor(network: string, via: Via | undefined): Certificate | undefined {
+  if (via?.scheme === "https" || network === "tls-other-name")
+    return createCertificate({ host: proxiedHost });
+  if (!network.startsWith("tls-")) return undefined;
+  return createCertificate({ isExpired: network === "tls-expired" });
 }
 
-function certificateFor(network: string): Certificate {
-  return network === "tls-other-name" ? createCertificate("service.invalid") : createCertificate();
+function proxiedAddress({ scheme, environment }: Via, proxy: string): Address {
+  const baseUrl = `${scheme}://${proxiedHost}`;
+  if (environment === undefined) return { baseUrl, proxy };
+  return { baseUrl, environment: { HTTPS_PROXY: proxy, NO_PROXY: environment.except } };
 }
 
 // How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
 const graceMs = 1000;
 
 async function leftBehind(
-  { client, steps: [step] }: Cell,
+  { client, steps: [step, next] }: Cell,
   log: RequestLog,
-  sockets: ReadonlySet<Socket>,
+  sockets: ReadonlyMap<Socket, unknown>,
 ): Promise<readonly string[]> {
   const { abort } = client;
   if (abort === "waiting" && step && "response" in step) {
     const waitMs = Number(step.response.headers["retry-after"]) * 1000;
     await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
   }
-  if (abort !== "received" && abort !== "answering") return [];
+  // Where another call follows, its request showed whether the connection was closed.
+  if (next !== undefined || (abort !== "received" && abort !== "answering")) return [];
   for (const from = performance.now(); sockets.size > 0; await pause(20))
     if (performance.now() - from > graceMs) return ["the connection of the aborted call is still open"];
   return [];
 }
 
-function createServer(network: string, listener: RequestListener, certificate?: Certificate): http.Server {
-  if (certificate && encrypted.has(network)) {
-    return https.createServer(
-      { ...certificate, requestCert: network === "tls-certificate-wanted" },
-      listener,
-    );
-  }
-  const server = http.createServer(listener);
-  const refusal = tunnelStatuses[network];
-  return server.on("connect", (_request, socket: Socket) =>
-    socket.end(`HTTP/1.1 ${refusal ?? 405} No\r\ncontent-length: 0\r\n\r\n`),
-  );
-}
-
-const encrypted: ReadonlySet<string> = new Set(["tls-untrusted", "tls-certificate-wanted", "tls-other-name"]);
-
-const tunnelStatuses: Readonly<Record<string, number>> = {
-  "tunnel-failed": 503,
-  "tunnel-refused": 403,
-  "tunnel-credentials": 407,
-};
-
-function addressOf(network: string, port: number, certificate?: Certificate): Address {
-  if (network in tunnelStatuses) {
-    return { baseUrl: "https://service.invalid", proxy: `http://127.0.0.1:${port}` };
-  }
-  const scheme = network.startsWith("tls-") ? "https" : "http";
-  const baseUrl = `${scheme}://127.0.0.1:${port}`;
-  return certificate && (network === "tls-certificate-wanted" || network === "tls-other-name")
-    ? { baseUrl, caCertificate: certificate.cert }
-    : { baseUrl };
-}
-
 type Keep = (...seen: RequestLog) => number;
 
-function listenerOf(cell: Cell, keys: readonly string[], keep: Keep): RequestListener {
+interface Row {
+  readonly keys: readonly string[];
+  /** The open connections that carried a request, and whether the last one of each had no whole response. */
+  readonly used: Map<Socket, () => boolean>;
+}
+
+function listenerOf(cell: Cell, { keys, used }: Row, keep: Keep): RequestListener {
   const connectionProblems = connectionsOf(cell);
   const dueKeys = dueKeysOf(cell, keys);
   const waiting = [...callsIn(cell)];
   const opened = createGate(waiting.length);
-  return (request, response) => {
+  return async (request, response) => {
     const arrivedMs = performance.now();
+    const { socket } = request;
     request.on("error", () => {});
     response.on("error", () => {});
     const seen = { arrivedMs, endedMs: undefined as number | undefined, problems: [] as string[] };
     const index = keep(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
-    const due = dueKeys(index, cell.steps[nth] as Step);
-    seen.problems.push(...connectionProblems(request.socket, cell.steps[nth] as Step));
-    buffer(request).then(
-      async (body) => {
-        const { call, problems } = callOf({ request, body }, waiting, { due, all: keys });
-        seen.problems.push(...problems);
-        await opened();
-        respond(request, response, { step: call.steps[nth] as Step, seen });
-      },
-      () => {},
-    );
+    const step = cell.steps[nth] as Step;
+    const due = dueKeys(index, step);
+    seen.problems.push(...connectionProblems(socket, step));
+    if (!used.has(socket)) socket.on("close", () => used.delete(socket));
+    used.set(socket, () => "network" in step && !response.writableFinished);
+    if (cell.client.parallel === undefined) seen.problems.push(...(await openProblems(cell, socket, used)));
+    const manner = "response" in step ? step.response.manner : step.network;
+    if (manner === "request-unread") return;
+    if (manner === "early" || manner === "early-closed") respond(request, response, { step, seen, keys });
+    if (manner === "early-closed") {
+      setTimeout(() => socket.destroy(), letThroughMs);
+      return;
+    }
+    if (manner === "read-slowly") await pause(slowMs);
+    const body = await bodyOf(request, manner === "read-slowly").catch(() => undefined);
+    if (body === undefined) return;
+    const { call, problems } = callOf({ request, body }, waiting, { due, all: keys });
+    seen.problems.push(...problems);
+    await opened();
+    if (manner !== "early") respond(request, response, { step: call.steps[nth] as Step, seen, keys });
   };
+}
+
+// How long the server waits before it begins to read slowly, in milliseconds.
+const slowMs = 1000;
+
+async function bodyOf(request: IncomingMessage, isSlow: boolean): Promise<Buffer> {
+  if (!isSlow) return await buffer(request);
+  const parts: Buffer[] = [];
+  for await (const part of request) {
+    parts.push(part);
+    await pause(1);
+  }
+  return Buffer.concat(parts);
+}
+
+// The most connections that a client keeps open for calls that it makes one after another.
+const mostOpen = 3;
+
+// Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
+async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): Promise<readonly string[]> {
+  const isOne = client.clients === undefined && !client.newClientPerCall;
+  const isLeft = (): boolean => [...used].some(([socket, isUnfinished]) => socket !== own && isUnfinished());
+  const isMany = (): boolean => isOne && used.size > mostOpen;
+  for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
+    if (performance.now() - from < graceMs) continue;
+    return isMany()
+      ? [`${used.size} connections are open, for calls one after another`]
+      : ["the connection of the failed attempt is still open"];
+  }
+  return [];
 }
 
 // The keys that the nth request may use: that of the client whose turn it is; after a 401, the client's second key.
@@ -200,14 +227,13 @@ function callOf(
 function respond(
   { headers }: IncomingMessage,
   response: ServerResponse,
-  { step, seen }: { readonly step: Step; readonly seen: SeenRequest },
+  { step, seen, keys }: { readonly step: Step; readonly seen: SeenRequest; readonly keys: readonly string[] },
 ): void {
   const ended = (): void => {
     seen.endedMs = performance.now();
   };
-  const key = headers.authorization?.replace(/^Bearer /, "") ?? "";
   const codings = codingsOf(headers["accept-encoding"]);
-  if ("response" in step) sendResponse(response, step.response, { key, ended, codings });
+  if ("response" in step) void sendResponse(response, step.response, { keys, ended, codings });
   else faults[step.network]?.(response, ended, (problem) => seen.problems.push(problem));
 }
 

@@ -1,8 +1,12 @@
 // Our own client under the runner: asks for rows, makes each call, posts what it saw.
 import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import https from "node:https";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { HttpsProxyAgent } from "https-proxy-agent";
 import { operations, requests } from "../../../src/generated/contract.js";
 import {
   type CallOptions,
@@ -22,6 +26,7 @@ interface Task {
   readonly operation: OperationId;
   readonly baseUrl: string;
   readonly proxy?: string;
+  readonly environment?: Readonly<Record<string, string>>;
   readonly caCertificate?: string;
   readonly apiKey?: string;
   readonly apiKeys?: readonly string[];
@@ -46,7 +51,7 @@ interface Task {
 const workers = 24;
 
 /** The options of a row's client, besides those that the row asks for. */
-type OptionsOf = (row: Pick<Task, "proxy" | "caCertificate" | "options">) => ClientOptions;
+type OptionsOf = (row: Pick<Task, "proxy" | "environment" | "caCertificate" | "options">) => ClientOptions;
 
 /**
  * Makes the calls of every row that the runner has.
@@ -75,14 +80,20 @@ export async function certifyOwnClient(
 
 function overNode({
   proxy,
-  caCertificate,
-  options: { connectTimeoutMs },
+  environment,
+  caCertificate: ca,
+  options,
 }: Parameters<OptionsOf>[0]): ClientOptions {
-  return {
-    ...(connectTimeoutMs && { connectTimeoutMs }),
-    ...(proxy && { proxy }),
-    ...(caCertificate && { agent: new https.Agent({ ca: caCertificate }) }),
-  };
+  const { connectTimeoutMs } = options;
+  const connect = connectTimeoutMs ? { connectTimeoutMs } : {};
+  // A program with an environment trusts the certificate by NODE_EXTRA_CA_CERTS.
+  if (environment) return { ...connect, proxy: "env" };
+  if (ca) {
+    const agent = proxy ? new HttpsProxyAgent(proxy) : new https.Agent();
+    Object.assign(agent.options, { ca });
+    return { ...connect, agent };
+  }
+  return { ...connect, ...(proxy && { proxy, allowInsecureHttp: true }) };
 }
 
 // Makes the calls of a row in a new program, so many times; each sends over node:http.
@@ -90,12 +101,21 @@ async function inPrograms(task: Task, times: number): Promise<object> {
   const program = `import { printOutcome } from ${JSON.stringify(import.meta.url)}; await printOutcome();`;
   const node = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module", "--eval", program];
   const cwd = fileURLToPath(new URL("../../..", import.meta.url));
+  const folder = await mkdtemp(path.join(tmpdir(), "tunerank-ca-"));
+  const file = path.join(folder, "ca.pem");
+  await writeFile(file, task.caCertificate ?? "");
+  const env = {
+    ...process.env,
+    ...task.environment,
+    ...(task.caCertificate && { NODE_EXTRA_CA_CERTS: file }),
+  };
   let outcome: unknown;
   for (let made = 0; made < times; made++) {
-    const { stdin, stdout } = spawn(process.execPath, node, { cwd, stdio: ["pipe", "pipe", "inherit"] });
+    const { stdin, stdout } = spawn(process.execPath, node, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
     stdin.end(JSON.stringify(task));
     outcome = await json(stdout);
   }
+  await rm(folder, { recursive: true });
   return outcome as object;
 }
 

@@ -1,0 +1,202 @@
+// The rows that are made of stored ones, for every operation: a call after one that failed, slow and early exchanges, and
+// proxies. contract/conformance/README.md has their rules.
+import type { Cell, Step, Via } from "./cells.js";
+
+const good = "retries/success-at-once";
+
+/** Changes a stored row; undefined if the row does not concern its operation. */
+type Change = (cell: Cell) => Cell | undefined;
+/** A row: the stored row that it is made of, and what it has of its own. */
+type Derived = readonly [name: string, description: string, from: string, change: Change];
+
+const rows: readonly Derived[] = [
+  ["slow/request", "The server reads the request slowly.", good, slowly("read-slowly")],
+  ["slow/response", "The response begins after six seconds.", good, slowly("late")],
+  ["slow/bytes", "The server sends the body byte by byte.", "exchanges/non-ascii-answer", slowly("bytewise")],
+  ["slow/pause", "The server stops for six seconds inside the body.", good, slowly("halting")],
+  [
+    "slow/drip",
+    "A byte each 100 ms: the attempt has a time, not each byte.",
+    "retries/body-stalls",
+    dripping,
+  ],
+  ["slow/drip-past-deadline", "So with the deadline.", "retries/deadline-in-body", dripping],
+  ["slow/unread", "The server never reads a file.", "retries/attempt-timeout", unread],
+  ["slow/unread-past-deadline", "So with the deadline.", "retries/deadline", unread],
+  ["early/response", "A valid response before JSON was read.", good, ofJson],
+  ["early/rejected", "A 413 before the request was read.", "retries/status-413", slowly("early")],
+  [
+    "early/closed",
+    "So, and the connection is closed.",
+    "retries/status-413",
+    needing("early-close", slowly("early-closed")),
+  ],
+  ["form/early-hints", "A 103 before the response.", good, slowly("hints")],
+  ["form/continue", "A 100 that was not asked for.", good, needing("status-100", slowly("continue"))],
+  ["form/retry-after", "Numbers that no decimal is.", "retries/status-429-retry-after-malformed", malformed],
+  ["form/deep", "JSON that is 150 levels deep.", good, deep],
+  ["form/trailers", "Chunks and trailers.", good, slowly("trailers")],
+  ["form/until-closed", "The body ends with its connection.", good, slowly("until-closed")],
+  ["proxy/tunnel", "A tunnel to an https address.", good, via({ scheme: "https" })],
+  [
+    "proxy/http",
+    "An http address: a tunnel, too, or nothing is sent.",
+    good,
+    orRefused(via({ scheme: "http" })),
+  ],
+  ["proxy/credentials", "The proxy asks for a password.", good, via({ scheme: "https", credentials: true })],
+  ["proxy/429", "A tunnel is rejected with 429.", "retries/tunnel-refused", refusing(429)],
+  ["proxy/502", "A tunnel is rejected with 502.", "retries/tunnel-failed", refusing(502)],
+  ["proxy/silence", "No response to the request for a tunnel.", "retries/connect-stalls", refusing("none")],
+];
+
+// Rows that start a program, each of one operation only.
+const environments: readonly (readonly [name: string, except: string, unused?: true])[] = [
+  ["all", ""],
+  ["other-names", "vice.invalid,.service.invalid.example,other.invalid"],
+  ["other-port", "service.invalid:8443"],
+  ["name", "other.invalid, service.invalid", true],
+  ["port", "service.invalid:443", true],
+  ["suffix", ".invalid", true],
+];
+
+/** The derived rows of the stored ones. */
+export function derivedCells(stored: readonly Cell[]): readonly Cell[] {
+  const made = (name: string, from: string, change: Change, description?: string) =>
+    stored
+      .filter(({ id }) => id.startsWith(`${from}/`))
+      .flatMap((cell) => change({ ...cell, description: description ?? cell.description }) ?? [])
+      .map((cell) => ({ ...cell, id: `${name}/${cell.operation}` }));
+  return [
+    ...rows.flatMap(([name, description, from, change]) => made(name, from, change, description)),
+    ...environments.flatMap(([name, except, unused]) =>
+      made(`proxy/environment-${name}`, good, through(except, unused)).slice(0, 1),
+    ),
+    ...stored.filter(({ id }) => id.startsWith(`${good}/`)).flatMap((next) => afterFailures(stored, next)),
+  ];
+}
+
+// Responses after which a client is likely to stop reading or to remember something; of the faults, every one.
+const responses = /^retries\/(status-401-fresh-key|not-json-text|html|status-404|key-in-html)\//;
+
+// A good call after each call of one request that fails without a retry.
+function afterFailures(stored: readonly Cell[], next: Cell): readonly Cell[] {
+  return stored.flatMap((cell) => {
+    const { id, operation, steps, client, expected } = cell;
+    const [step, ...more] = steps;
+    const isOne = step !== undefined && more.length === 0 && expected.requests > 0;
+    if (operation !== next.operation || !isOne || client.repeatable !== undefined) return [];
+    if (!id.startsWith("retries/") || !("network" in step || responses.test(id))) return [];
+    return {
+      ...next,
+      id: id.replace(/^retries/, "after"),
+      description: `${cell.description} Then a valid response to the next call.`,
+      steps: [step, ...next.steps],
+      client: { ...client, maxRetries: 0, calls: 2 },
+      needs: cell.needs,
+      expected: { requests: 2, requestsByCall: [1, 1], value: true as const },
+    };
+  });
+}
+
+function slowly(manner: string): (cell: Cell) => Cell {
+  return (cell) => ({
+    ...withFile(cell),
+    steps: cell.steps.map((step) => {
+      if (!("response" in step)) return step;
+      const { status, body } = step.response;
+      return { response: { ...step.response, manner, body: body || (status < 300 ? "" : "{}") } };
+    }),
+  });
+}
+
+// A 2xx that comes before all of a file was sent does not count yet, so an upload has no such row.
+function ofJson(cell: Cell): Cell | undefined {
+  return cell.asked.part === undefined ? slowly("early")(cell) : undefined;
+}
+
+// An upload has a file that no system's buffers hold.
+function withFile(cell: Cell): Cell {
+  const { asked } = cell;
+  if (asked.part === undefined) return cell;
+  const file = { name: "large.jsonl", base64: "eyJwcm9tcHQiOiAiYSJ9Cg==", bytes: 16 * 2 ** 20 };
+  return { ...cell, asked: { ...asked, arguments: { ...asked.arguments, file } } };
+}
+
+function deep(cell: Cell): Cell | undefined {
+  const { answer } = cell.asked;
+  const [step] = cell.steps;
+  if (typeof answer !== "object" || !step || !("response" in step)) return undefined;
+  const body = JSON.stringify({ ...answer, deep: 0 }).replace(/0}$/, `${"[".repeat(149)}${"]".repeat(149)}}`);
+  const steps = [{ response: { ...step.response, body } }];
+  return { ...cell, steps, comparedFor: { "unknown-members": ["/deep"] } };
+}
+
+function malformed(cell: Cell): Cell {
+  const headers = { "retry-after": ["1e3", "+5", "0x10"] };
+  return {
+    ...cell,
+    steps: cell.steps.map((step) =>
+      "response" in step ? { response: { ...step.response, headers } } : step,
+    ),
+  };
+}
+
+function needing(need: string, change: Change): Change {
+  return (cell) => change({ ...cell, needs: [...cell.needs, need] });
+}
+
+function faulty(cell: Cell, network: string): Cell {
+  return { ...cell, steps: [{ network }] as readonly Step[] };
+}
+
+// What a client may take longer than the time that it is given, in milliseconds.
+const lateMs = 3000;
+
+function dripping(cell: Cell): Cell {
+  const { attemptTimeoutMs = 0 } = cell.client;
+  const max = 2 * cell.expected.requests * attemptTimeoutMs + lateMs;
+  return { ...faulty(cell, "body-drips"), expected: { ...cell.expected, tookMs: { min: 0, max } } };
+}
+
+function unread(cell: Cell): Cell {
+  return cell.asked.part === undefined ? faulty(cell, "silence") : faulty(withFile(cell), "request-unread");
+}
+
+function via(place: Via): (cell: Cell) => Cell {
+  const needs = [
+    "proxy",
+    ...(place.scheme === "https" ? ["ca-certificate"] : []),
+    ...(place.credentials ? ["proxy-credentials"] : []),
+  ];
+  return (cell) => ({ ...cell, via: place, needs: [...cell.needs, ...needs] });
+}
+
+function orRefused(change: (cell: Cell) => Cell): Change {
+  return (cell) => change({ ...cell, expected: { ...cell.expected, orRefused: true } });
+}
+
+function refusing(refusal: number | "none"): Change {
+  return (cell) => {
+    const { codeSource: _, ...expected } = cell.expected;
+    const isSilent = refusal === "none";
+    return {
+      ...cell,
+      via: { scheme: "https", refusal },
+      needs: isSilent ? ["proxy", "tunnel-timeout"] : cell.needs,
+      client: isSilent ? { connectTimeoutMs: 1000, attemptTimeoutMs: 1000 } : cell.client,
+      expected: isSilent ? expected : cell.expected,
+    };
+  };
+}
+
+function through(except: string, unused?: true): Change {
+  return (cell) => ({
+    ...via({ scheme: "https", environment: { except, ...(unused && { unused }) } })(cell),
+    description: `The environment names the proxy, and NO_PROXY is "${except}".`,
+    needs: ["proxy-environment", "ca-certificate"],
+    client: { programs: 1 },
+    // Without the proxy the name is looked up, and does not exist.
+    expected: unused ? { requests: 0, attempts: "any", code: "UNAVAILABLE", executed: "no" } : cell.expected,
+  });
+}

@@ -1,0 +1,70 @@
+// The HTTP proxy of a row: it opens tunnels to the row's server, or rejects them, and says what it should not have got.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Via } from "../cells.js";
+import { holdsKey } from "./rawRequest.js";
+
+/** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
+export const proxiedHost = "service.invalid";
+
+/** The proxy of a row, at work. */
+export interface Proxy {
+  readonly url: string;
+  /** What is wrong with the client; read it once the row has its outcome. */
+  problems(): readonly string[];
+  close(): void;
+}
+
+const credentials = "conformance:p@ss";
+
+/** Starts a proxy whose tunnels lead to this port. */
+export async function startProxy(via: Via, port: number, keys: readonly string[]): Promise<Proxy> {
+  const { scheme, refusal, environment } = via;
+  const due = via.credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
+  const problems: string[] = [];
+  const sockets = new Set<Socket>();
+  let asked = 0;
+  const server = createServer((request, response) => {
+    problems.push(`${request.method} ${request.url} came to the proxy outside a tunnel`);
+    response.writeHead(502).end();
+  });
+  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
+  server.on("connect", ({ url, headers, rawHeaders }, socket: Socket) => {
+    asked += 1;
+    const place = `${proxiedHost}:${scheme === "https" ? 443 : 80}`;
+    if (url !== place) problems.push(`the proxy was asked for ${url} instead of ${place}`);
+    if (headers.authorization !== undefined || holdsKey(rawHeaders.join("\n"), keys))
+      problems.push("the proxy got the key");
+    const given = headers["proxy-authorization"];
+    const isDue = given === due;
+    if (given !== undefined && !isDue)
+      problems.push(`Proxy-Authorization is ${given} instead of ${due ?? "none"}`);
+    if (refusal === "none") return;
+    const status = refusal ?? (isDue ? 200 : 407);
+    const ask = status === 407 ? 'Proxy-Authenticate: Basic realm="conformance"\r\n' : "";
+    const head = `HTTP/1.1 ${status} ${status === 200 ? "OK" : "No"}\r\n${ask}`;
+    if (status !== 200) {
+      socket.end(`${head}Content-Length: 0\r\n\r\n`);
+      return;
+    }
+    const onward = connect(port, "127.0.0.1").on("error", () => socket.destroy());
+    sockets.add(onward);
+    socket.write(`${head}\r\n`);
+    socket.pipe(onward).pipe(socket);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const user = due ? `${encodeURIComponent(credentials).replace("%3A", ":")}@` : "";
+  return {
+    url: `http://${user}127.0.0.1:${(server.address() as AddressInfo).port}`,
+    problems: () => [
+      ...problems,
+      ...(environment?.unused && asked > 0 ? ["the proxy was asked for what NO_PROXY excepts"] : []),
+      ...(due && problems.length === 0 && asked === 0 ? ["the proxy was never asked"] : []),
+    ],
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
