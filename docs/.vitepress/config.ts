@@ -44,10 +44,6 @@ export default defineConfig({
       alias: [
         { find: /^tunerank$/, replacement: built("index.web.js") },
         { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
-        {
-          find: /^.*\/VPLocalSearchBox\.vue$/,
-          replacement: fileURLToPath(new URL("theme/SearchBox.vue", import.meta.url)),
-        },
         { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
       ],
     },
