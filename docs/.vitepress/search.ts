@@ -98,7 +98,7 @@ export const words: Readonly<Record<string, string>> = {
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
   "recipes/browser":
-    "cors browser frontend react page without api key my server backend proxy adds it key visible in network tab dangerouslyAllowBrowser",
+    "cors browser frontend react page without api key my server backend proxy adds it key visible in the network dangerouslyAllowBrowser",
   "recipes/browser#when-the-page-closes":
     "beforeunload pagehide unload sendbeacon fetch keepalive closing page",
   "guide/dispatchers#http-2": "http2 h2 allowH2",
@@ -110,8 +110,7 @@ export const words: Readonly<Record<string, string>> = {
     "jest vitest mock offline test without network unexpected token export transformIgnorePatterns",
   "recipes/python": "python pip",
   "recipes/go": "go golang",
-  "recipes/scale-to-zero":
-    "scale to zero cron github actions kubernetes schedule night cost gpu nightly",
+  "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
   "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
   "guide/upload#what-can-be-uploaded":
@@ -122,8 +121,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/rerank#rank-your-own-objects": "objects document objects text key rank_fields",
   "guide/configure#all-options": "per request options per call",
   "guide/quickstart#connect-to-your-service": "apiKey api key environment variable empty not set",
-  "guide/quickstart#when-the-first-call-fails":
-    "throwing error apiKey environment variable empty 401 403",
+  "guide/quickstart#when-the-first-call-fails": "throwing error apiKey environment variable empty 401 403",
   "guide/bulk#rate-and-concurrency":
     "concurrency maxConcurrency maxParallelCalls parallel p-limit max parallel calls",
   "guide/runtimes#runtimes": "outside of node bun deno cloudflare workers edge",
@@ -185,7 +183,7 @@ export const searchOptions = {
         return word
           .replace(/ies$/, "y")
           .replace(/([^su])s$/, "$1")
-          .replace(/(.{4})(ing|ed|er)$/, "$1")
+          .replace(/(.{4})(ing|ed|er)$|(.{5})ly$/, "$1$3")
           .replace(/([^aeiouls])\1$/, "$1")
           .replace(/(..)e$/, "$1");
       },
