@@ -26,7 +26,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
   ],
   "guide/request": ["retries"],
   "guide/retries": ["retries-during-an-outage"],
-  "guide/runtimes": ["tested-proxies", "runtimes", "tested-package-managers-and-compilers"],
+  "guide/runtimes": ["runtimes"],
   "guide/testing": ["mock-data", "with-msw", "with-nock", "prism"],
   "guide/unstated": ["error-responses", "the-contract-as-a-whole"],
   "guide/upload": ["streams-can-be-sent-only-once", "files-that-change-during-an-upload"],

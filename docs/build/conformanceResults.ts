@@ -1,4 +1,3 @@
-import { readdir, readFile } from "node:fs/promises";
 import { datesOf, readData } from "./data.js";
 import { code, type Page, table } from "./markdown.js";
 
@@ -16,44 +15,30 @@ interface Results {
     readonly differs: Readonly<Record<string, number>>;
     readonly seconds: number;
   }[];
-  /** Runs beside busy loops. */
-  readonly busy?: readonly {
-    readonly name: string;
-    readonly date: string;
-    readonly node: string;
-    readonly processor: string;
-    readonly loops: number;
-    readonly runs: readonly { passed: number; failed: number; again: number; seconds: number }[];
-  }[];
 }
 
 /** docs/data/conformance.json as two tables: what came of each client, and what a generated one alone does not do. */
 export async function conformancePart(): Promise<Page> {
-  const {
-    revision,
-    clients,
-    busy = [],
-  } = await readData<Results>("conformance.json", "npm run check:generators -- --conformance");
-  const rows = clients.map(async ({ name, language, passed, failed, skipped, skippedFor, seconds }) => [
+  const { revision, clients } = await readData<Results>(
+    "conformance.json",
+    "npm run check:generators -- --conformance",
+  );
+  const rows = clients.map(({ name, language, passed, failed, skipped, skippedFor }) => [
     name,
     language,
-    await linesOf(name),
     ...[passed + failed + skipped, passed, failed, skipped].map(String),
-    `${seconds} s`,
     Object.keys(skippedFor).map(shortNeed).join(", "),
   ]);
   const columns = [
     "Client",
     "Language",
-    "Lines",
     "Test cases",
     "Passed",
     "Failed",
     "Skipped",
-    "Time",
     "Skipped because this is lacking",
   ];
-  const parts = [table(columns, await Promise.all(rows)), "", `${legend}\n`];
+  const parts = [table(columns, rows), "", `${legend}\n`];
   for (const { name, differs } of clients.filter(({ generated }) => generated)) {
     const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
     parts.push(
@@ -67,28 +52,7 @@ export async function conformancePart(): Promise<Page> {
     );
   }
   parts.push(`Measured on ${datesOf(clients)} with revision ${revision} of the OpenAPI document.`);
-  if (busy.length > 0) parts.push("", ...busyLines(busy));
   return { path: "parts/conformance.md", text: parts.join("\n") };
-}
-
-// What a busy machine does to clients that follow the rules: each run is beside the loops.
-function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
-  const [{ loops, node, processor } = { loops: 0, node: "", processor: "" }] = busy;
-  const columns = ["Client", "Run", "Passed", "Failed", "Run again, alone", "Time"];
-  const rows = busy.flatMap(({ name, runs }) =>
-    runs.map(({ passed, failed, again, seconds }, index) => [
-      name,
-      ...[index + 1, passed, failed, again].map(String),
-      `${seconds} s`,
-    ]),
-  );
-  return [
-    `The same tests on [a busy machine](/guide/certify.md#on-a-busy-machine), where ${loops} other programs use the CPU all the time:`,
-    "",
-    table(columns, rows),
-    "",
-    `Measured on ${datesOf(busy)} with Node ${node} on ${processor}.`,
-  ];
 }
 
 const legend =
@@ -107,19 +71,6 @@ const words: Readonly<Record<string, string>> = {
   time: "time: the call ends too early or too late",
   "the posted outcome contains the key": "the key is in the error",
 };
-
-// Of a client of this repository: its lines, and those of its program for the runner.
-async function linesOf(client: string): Promise<string> {
-  if (!client.startsWith("contract/")) return "";
-  const folder = new URL(`../../${client}/`, import.meta.url);
-  const counts = { client: 0, program: 0 };
-  for (const name of await readdir(folder)) {
-    if (!/\.(py|go|java|php)$/.test(name)) continue;
-    const text = await readFile(new URL(name, folder), "utf8");
-    counts[/^certify\./i.test(name) ? "program" : "client"] += text.split("\n").length - 1;
-  }
-  return `${counts.client} + ${counts.program}`;
-}
 
 // Of what this machine lacked, the first words are enough.
 function shortNeed(need: string): string {

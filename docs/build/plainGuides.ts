@@ -20,8 +20,8 @@ export interface PlainGuide {
 export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   // By what they are named in links: the project's own documents are guides too.
   const sources = new Map<string, { readonly name: string; readonly raw: string; readonly at: string }>();
-  // The site alone has a page for contributors, the rows of errors.json as a table, and the figures, which are large.
-  const left = ["index.md", "guide/contribute.md", "guide/error-bodies.md", "guide/benchmarks.md"];
+  // The site alone has a page for contributors, and the figures.
+  const left = ["index.md", "guide/contribute.md", "guide/benchmarks.md"];
   for (const page of writtenPages().filter((each) => !left.includes(each))) {
     const raw = await readFile(path.join(docs, page), "utf8");
     sources.set(`docs/${page}`, { name: page.replace(/^guide\//, ""), raw, at: `docs/${page}` });

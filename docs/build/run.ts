@@ -9,7 +9,6 @@ import { writeApiPages } from "./api.js";
 import { brokenLinks } from "./checkLinks.js";
 import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
-import { generatedGuides } from "./guides.js";
 import { place } from "./head.js";
 import { labPart } from "./labRecordings.js";
 import { lightenStyle } from "./lightStyle.js";
@@ -33,9 +32,7 @@ if (process.argv.includes("--update-outputs")) {
     await writeFile(path.join(root, file), text);
 }
 await writeGenerated([
-  ...(await contractPages()).filter(
-    ({ path: name }) => !/^parts\//.test(name) && !generatedGuides.includes(name),
-  ),
+  ...(await contractPages()).filter(({ path: name }) => !/^parts\//.test(name)),
   await labPart(),
 ]);
 await writeApiPages(docs);
