@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { blocksOf, writtenPages } from "../../docs/build/blocks.ts";
-import { recordings } from "../../docs/build/recordings.ts";
 import { canRun, runBlocks } from "../../docs/build/runBlocks.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -38,9 +37,4 @@ describe("the blocks of", () => {
     assert.ok(printing.length > 20, `${printing.length} outputs`);
     assert.equal(outcomes.filter(({ printed }) => printed !== undefined).length, printing.length);
   });
-});
-
-test("the pictures of the command line show what it prints", async () => {
-  for (const [file, text] of Object.entries(await recordings(root)))
-    assert.equal(text, await readFile(`${root}/${file}`, "utf8"), file);
 });

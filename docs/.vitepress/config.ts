@@ -1,10 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownEnv, type MarkdownRenderer } from "vitepress";
 import { siteAddress } from "../build/addresses.js";
-import { finishedHtml, headOf, ownWords, packageFacts, place, sharedHead } from "../build/head.js";
-import { arrange, missing } from "./arrange.js";
-import { codeTheme, withClasses } from "./codeColours.js";
-import { searchOptions } from "./search.js";
+import { finishedHtml, headOf, packageFacts, place, sharedHead } from "../build/head.js";
+import { arrange } from "./arrange.js";
+import { missing, searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
 const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
@@ -34,6 +33,8 @@ export default defineConfig({
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
+  // It holds absolute addresses only: where the site's own is known.
+  ...(place.origin && { sitemap: { hostname: `${place.origin}${place.base}` } }),
   // What a reader may go to next is not sent before.
   router: { prefetchLinks: false },
   vite: {
@@ -51,13 +52,6 @@ export default defineConfig({
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
   ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
   head: sharedHead,
-  transformPageData: ({ relativePath, title, description, frontmatter }) => {
-    const own = ownWords(relativePath);
-    return {
-      title: frontmatter.title || own.title || title,
-      description: description || own.description || "",
-    };
-  },
   transformHead: ({ pageData, title, description }) =>
     headOf({ path: pageData.relativePath, title, description }, place),
   buildEnd() {
@@ -65,8 +59,7 @@ export default defineConfig({
   },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
-    theme: codeTheme,
-    codeTransformers: [withClasses],
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => {
       useLinksOfSite(markdown);
       keepOptions(markdown);

@@ -97,9 +97,7 @@ function index(rows: readonly Row[]): string {
     "# Status codes\n",
     "`StatusError.code` is one of these, except `OK`. The numbers are the maximum number of retries, with `maxRetries: 2`,",
     "if the response body has the code.\n",
-    '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ title }) => title)], lines),
-    "\n</TableFilter>",
   ].join("\n");
 }
 

@@ -48,8 +48,7 @@ function valuesOf(name: string, schema: Schema): string {
     const shown = name === "Code" ? `[${code(value)}](/codes/${value}.md)` : code(value);
     return [`<span id="${value}">${shown}</span>`, prose(sentence(meaning))];
   });
-  const values = table(["Value", "Meaning"], rows);
-  return rows.length < 10 ? values : `<TableFilter label="Find a value">\n\n${values}\n\n</TableFilter>\n`;
+  return table(["Value", "Meaning"], rows);
 }
 
 function usesOf(name: string, contract: Contract): string[] {

@@ -7,7 +7,7 @@ import { decisionPages } from "./decisions.js";
 import { documentPages } from "./documents.js";
 import { enumPages } from "./enums.js";
 import { languagesPart } from "./languages.js";
-import type { Page } from "./markdown.js";
+import { type Page, withUnstated } from "./markdown.js";
 import { optionsPart } from "./options.js";
 import { outagePart } from "./outage.js";
 import { reasonsPart } from "./reasons.js";
@@ -21,8 +21,7 @@ export async function contractPages(): Promise<Page[]> {
   const contract = await Contract.read();
   return [
     ...(await codePages(contract)),
-    ...enumPages(contract),
-    ...referencePages(contract),
+    ...[...enumPages(contract), ...referencePages(contract)].map(withUnstated),
     ...(await decisionPages()),
     ...(await errorBodyPages()),
     ...(await documentPages()),

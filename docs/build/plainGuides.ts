@@ -5,7 +5,6 @@ import { writtenPages } from "./blocks.js";
 import { documents } from "./documents.js";
 import { plainPage } from "./markdown.js";
 import { contractPages } from "./pages.js";
-import { withoutRecordings } from "./recordings.js";
 
 /** A guide or a recipe as Markdown that stands alone. */
 export interface PlainGuide {
@@ -32,9 +31,7 @@ export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   const nameOf = (file: string) => (sources.get(file) ?? siteSources(sources, file))?.name;
   const guides = [...sources.values()].map(({ name, raw, at }) => {
     const page = plainPage(raw);
-    const text = relinked(withoutRecordings(page.text), (link) =>
-      linkInPackage(link.address, at, name, nameOf),
-    );
+    const text = relinked(page.text, (link) => linkInPackage(link.address, at, name, nameOf));
     return { ...page, name, text };
   });
   return guides.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));

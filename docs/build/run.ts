@@ -7,11 +7,10 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeApiPages } from "./api.js";
 import { brokenLinks } from "./checkLinks.js";
-import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
+import { changelogFeed } from "./feed.js";
 import { place } from "./head.js";
 import { labPart } from "./labRecordings.js";
-import { lightenStyle } from "./lightStyle.js";
 import { type SitePage, sectionsOf, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { contractPages } from "./pages.js";
@@ -23,13 +22,8 @@ const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 
 if (process.argv.includes("--update-outputs")) {
-  const [{ updateOutputs }, { recordings }] = await Promise.all([
-    import("./runBlocks.js"),
-    import("./recordings.js"),
-  ]);
+  const { updateOutputs } = await import("./runBlocks.js");
   await updateOutputs();
-  for (const [file, text] of Object.entries(await recordings(root)))
-    await writeFile(path.join(root, file), text);
 }
 await writeGenerated([
   ...(await contractPages()).filter(({ path: name }) => !/^parts\//.test(name)),
@@ -40,17 +34,11 @@ if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
-  await lightenStyle(site);
   await publishFiles();
   // It lists what has just been generated.
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
-  const pages = await sitePages();
-  await writeLlmsTexts({ docs, site, place }, pages, sectionsOf(sidebar));
-  await writeForCrawlers(
-    site,
-    pages.map(({ target }) => target),
-    place,
-  );
+  await writeFile(path.join(site, "changes.xml"), await changelogFeed(place));
+  await writeLlmsTexts({ docs, site, place }, await sitePages(), sectionsOf(sidebar));
   await checkSite();
 }
 

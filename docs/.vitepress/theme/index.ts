@@ -6,10 +6,19 @@ import TableFilter from "./TableFilter.vue";
 import "./style.css";
 import "./lab/lab.css";
 
+// A hash that is no text, such as "#%zz", leads nowhere.
+function hashOf({ hash }: Location): string {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 // A link into a folded part unfolds it, as the browser does where it follows the link itself.
 function openTarget(): void {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target?.closest("details") ?? target?.closest(".api-type")?.querySelector("details");
+  const target = document.getElementById(hashOf(location));
+  const folded = target?.closest("details");
   if (!folded || folded.open) return;
   for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
     part.setAttribute("open", "");
