@@ -27,7 +27,7 @@ const folded: Readonly<Record<string, readonly string[]>> = {
   "guide/request": ["retries"],
   "guide/retries": ["retries-during-an-outage"],
   "guide/runtimes": ["runtimes"],
-  "guide/testing": ["mock-data", "with-msw", "with-nock", "prism"],
+  "guide/testing": ["mock-data", "with-msw", "with-nock"],
   "guide/unstated": ["error-responses", "the-contract-as-a-whole"],
   "guide/upload": ["streams-can-be-sent-only-once", "files-that-change-during-an-upload"],
 };
