@@ -23,7 +23,7 @@ export async function reasonsPart(): Promise<Page> {
     await readFile(new URL("../../package.json", import.meta.url), "utf8"),
   );
   const lines = [
-    "A file or a resume that may have run is not sent again, unless the service itself asks for a retry: [Did it run?](/guide/errors.md#did-it-run)",
+    "The client does not send again an upload or a resume that may have run, unless the service itself asks for a retry: [Did it run?](/guide/errors.md#did-it-run)",
     // A figure that is older than the code is not shown.
     ...(cpu === undefined || isOlder(cpu)
       ? []
