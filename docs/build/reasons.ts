@@ -23,15 +23,15 @@ export async function reasonsPart(): Promise<Page> {
     await readFile(new URL("../../package.json", import.meta.url), "utf8"),
   );
   const lines = [
-    "It never sends a file or a resume twice by itself; the error says when it [may have run](/guide/errors.md#did-it-run).",
+    "The client does not send again an upload or a resume that may have run, unless the service itself asks for a retry: [Did it run?](/guide/errors.md#did-it-run)",
     // A figure that is older than the code is not shown.
     ...(cpu === undefined || isOlder(cpu)
       ? []
       : [
-          `A call takes 1/${Math.floor(openai / tunerank)} of the CPU that the openai package takes ([Node ${node}, ${cpu.date.slice(0, 10)}](/guide/benchmarks.md)).`,
+          `A call takes 1/${Math.floor(openai / tunerank)} of the CPU of the openai package ([Node ${node}, ${cpu.date.slice(0, 10)}](/guide/benchmarks.md)).`,
         ]),
-    `Other languages: clients of ${called} code generators were compiled and called ([commands](/guide/languages.md)).`,
-    `${Object.keys(dependencies).length} dependencies ([security](/guide/security.md)).`,
+    `For [other languages](/guide/languages.md), clients from ${called} code generators were compiled and called.`,
+    `${Object.keys(dependencies).length} dependencies: [security](/guide/security.md).`,
   ];
   return { path: "parts/reasons.md", text: lines.map((line) => `- ${line}`).join("\n") };
 }
