@@ -13,8 +13,6 @@ const verdicts = (page) => page.locator(".lab-word").allInnerTexts();
 
 async function choose(page, { label }) {
   await page.getByRole("radio", { name: label, exact: true }).check({ force: true });
-  await page.getByText("It ran in this page:").waitFor();
-  await page.locator(".lab-results[aria-busy=false]").waitFor();
 }
 
 describe("of each cause, the upload's verdict is that of the table", () => {
@@ -62,32 +60,6 @@ for (const [name, viewport, most] of [
     expectQuiet(seen);
     await close();
   });
-}
-
-test("what is chosen before the lab's code has arrived stays chosen, and runs", async () => {
-  const { page, close } = await site.open("guide/testing.html", { apart: true, viewport: phone });
-  const held = Promise.withResolvers?.() ?? deferred();
-  const asked = Promise.withResolvers?.() ?? deferred();
-  await page.route("**/FailureLab*.js", async (route) => {
-    asked.resolve();
-    await held.promise;
-    await route.continue();
-  });
-  await page.getByRole("radio", { name: "The service is busy and says so" }).focus();
-  await asked.promise;
-  await page.keyboard.press("ArrowUp");
-  held.resolve();
-  await page.getByText("It ran in this page:").waitFor();
-  assert.ok(await page.getByRole("radio", { name: "Too many requests", exact: true }).isChecked());
-  await close();
-});
-
-function deferred() {
-  let resolve;
-  const promise = new Promise((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }
 
 test("what has the keyboard's focus is seen, all over the home page", async () => {

@@ -6,8 +6,6 @@ import { arrange } from "./arrange.js";
 import { missing, searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
 
-const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
-
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
 const { base } = place;
@@ -40,13 +38,8 @@ export default defineConfig({
   vite: {
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },
-    // The lab runs what the package ships.
     resolve: {
-      alias: [
-        { find: /^tunerank$/, replacement: built("index.web.js") },
-        { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
-        { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
-      ],
+      alias: [{ find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) }],
     },
   },
   // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.

@@ -36,7 +36,8 @@ export const words: Readonly<Record<string, string>> = {
   "guide/upload#progress-deadline-and-stored-bytes": "progress bar percent onProgress checksum md5",
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
-  "guide/request": "throwOnError ok status without throwing get list poll custom endpoint other operations any path",
+  "guide/request":
+    "throwOnError ok status without throwing get list poll custom endpoint other operations any path",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/prepare-data":
     "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",

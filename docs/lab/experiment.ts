@@ -1,10 +1,10 @@
-// Runs one call against the test service of the package, with the client or with a loop around `fetch`, in this page or process.
+// Runs one call against the test service of the package, with the client or with a loop around `fetch`.
 import { type AttemptEvent, createClient, isStatusError, type StatusError } from "tunerank";
 import { createTestService, type TestService } from "tunerank/testing";
 import { calls, type LabOperation, loop, loopCalls } from "./calls.js";
 import type { Preset } from "./presets.js";
 
-/** A stretch of a call's time, in milliseconds since its start; without an end it goes on. */
+/** A stretch of a call's time, in milliseconds since its start; while it goes on it has no end. */
 export interface Stretch {
   readonly kind: "attempt" | "wait";
   readonly from: number;
@@ -23,7 +23,7 @@ const told = [
   "hint",
 ] as const;
 
-/** What is known of a call so far. */
+/** How a call went. */
 export interface Course {
   readonly operation: LabOperation;
   readonly stretches: readonly Stretch[];
@@ -31,7 +31,7 @@ export interface Course {
   readonly requests: number;
   /** How often it did what it was asked. */
   readonly times: number;
-  readonly state: "running" | "done" | "failed";
+  readonly state: "done" | "failed";
   /** Of a call of the client that failed. */
   readonly error?: Pick<StatusError, (typeof told)[number]>;
   /** Of a loop that failed. */
@@ -46,15 +46,14 @@ export interface Experiment {
   readonly responseMs: number;
 }
 
-type Show = (course: Course) => void;
 type Change = (next: (stretches: readonly Stretch[], now: number) => readonly Stretch[]) => void;
 const AsyncFunction = (async () => {}).constructor as new (
   ...parts: string[]
 ) => (...seen: unknown[]) => Promise<void>;
 const silent = { log: () => {} };
 
-/** Makes the call with the client. @param show Called with each thing that happens. */
-export async function run(experiment: Experiment, show: Show = () => {}): Promise<Course> {
+/** Makes the call with the client. */
+export async function run(experiment: Experiment): Promise<Course> {
   const send = new AsyncFunction("client", "console", `"use strict";\n${calls[experiment.operation]}`);
   const clientOf = (service: TestService, onAttempt?: (event: AttemptEvent) => void) =>
     createClient({
@@ -67,7 +66,7 @@ export async function run(experiment: Experiment, show: Show = () => {}): Promis
     });
   // The client loads a method with its first call: that is no part of what is measured.
   await send(clientOf(createTestService()), silent);
-  return await follow(experiment, show, async (service, change) => {
+  return await follow(experiment, async (service, change) => {
     change(() => [{ kind: "attempt", from: 0 }]);
     await send(
       clientOf(service, (event) => change((stretches, now) => afterAttempt(stretches, event, now))),
@@ -76,9 +75,9 @@ export async function run(experiment: Experiment, show: Show = () => {}): Promis
   });
 }
 
-/** Makes the same call with `fetch` in a loop. @param show Called with each thing that happens. */
-export function runLoop(experiment: Experiment, show: Show = () => {}): Promise<Course> {
-  return follow(experiment, show, async (service, change) => {
+/** Makes the same call with `fetch` in a loop. */
+export function runLoop(experiment: Experiment): Promise<Course> {
+  return follow(experiment, async (service, change) => {
     const fetch = async (url: string, init: object): Promise<unknown> => {
       change(nextAttempt);
       const ended = (code?: string): void =>
@@ -101,7 +100,6 @@ export function runLoop(experiment: Experiment, show: Show = () => {}): Promise<
 
 async function follow(
   { operation, preset, responseMs }: Experiment,
-  show: Show,
   call: (service: TestService, change: Change) => Promise<void>,
 ): Promise<Course> {
   const service = createTestService();
@@ -110,29 +108,25 @@ async function follow(
   if (responseMs > 0) service.fail(operation, { ...delay, times: Number.POSITIVE_INFINITY });
   const started = performance.now();
   const now = (): number => Math.round(performance.now() - started);
-  let course: Course = { operation, stretches: [], requests: 0, times: 0, state: "running" };
-  const update = (changes: Partial<Course>): void => {
-    const state = changes.state ?? course.state;
-    const times = timesDone(operation, service, state);
-    course = { ...course, requests: service.requests.length, times, ...changes };
-    show(course);
+  let stretches: readonly Stretch[] = [];
+  const outcome = await call(service, (next) => {
+    stretches = next(stretches, now());
+  }).then(
+    () => ({ state: "done" }) as const,
+    (error) => ({ state: "failed", ...toldOf(error) }) as const,
+  );
+  return {
+    operation,
+    stretches: stretches.map((stretch) => ({ to: now(), ...stretch })),
+    requests: service.requests.length,
+    times: timesDone(operation, service, outcome.state),
+    ...outcome,
   };
-  const closed = (): readonly Stretch[] =>
-    course.stretches.map((stretch) => (stretch.to === undefined ? { ...stretch, to: now() } : stretch));
-  try {
-    await call(service, (next) => update({ stretches: next(course.stretches, now()) }));
-    update({ state: "done", stretches: closed() });
-  } catch (error) {
-    const stretches = closed();
-    if (isStatusError(error))
-      update({
-        state: "failed",
-        stretches,
-        error: Object.fromEntries(told.map((name) => [name, error[name]])) as unknown as StatusError,
-      });
-    else update({ state: "failed", stretches, mistake: String(error) });
-  }
-  return course;
+}
+
+function toldOf(error: unknown): Pick<Course, "error" | "mistake"> {
+  if (!isStatusError(error)) return { mistake: String(error) };
+  return { error: Object.fromEntries(told.map((name) => [name, error[name]])) as unknown as StatusError };
 }
 
 function timesDone(operation: LabOperation, { datasets, jobs }: TestService, state: Course["state"]): number {

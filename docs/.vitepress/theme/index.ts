@@ -71,41 +71,16 @@ const footer = () => {
   ]);
 };
 
-// A lab that stands in the page is wanted when it is seen; one of a page that is gone to, at once.
-let want: () => void = () => {};
-function labIsWanted(): Promise<void> {
-  const labs = import.meta.env.SSR ? [] : document.querySelectorAll(".lab");
-  if (labs.length === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const look = () => {
-      if (![...labs].some((each) => each.checkVisibility())) return;
-      observer.disconnect();
-      removeEventListener("toggle", look, true);
-      resolve();
-    };
-    want = resolve;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && look(),
-      { rootMargin: "200px" },
-    );
-    for (const each of labs) observer.observe(each);
-    // One that is folded is not seen where it stands.
-    addEventListener("toggle", look, true);
-  });
-}
-
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    // Few pages have a lab, and some have it folded: it is loaded where it is seen.
-    const lab = defineAsyncComponent(() => labIsWanted().then(() => import("./lab/FailureLab.vue")));
+    // Few pages have a lab.
+    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
     app.component("FailureLab", lab).component("TableFilter", TableFilter).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
-    let routes = 0;
     router.onAfterRouteChange = () => {
-      if (++routes > 1) want();
       setTimeout(openTarget);
       setTimeout(showActive);
       setTimeout(plainArrows);
