@@ -1,9 +1,7 @@
-// Makes of a guide's Markdown what the site shows: tabs, outputs, labs, filters of long tables.
+// Makes of a guide's Markdown what the site shows: tabs, outputs, labs.
 import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
 
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
-
-const mostRows = 12;
 
 /** Arranges the tokens of each page before they are rendered. */
 export function arrange(markdown: MarkdownRenderer): void {
@@ -13,7 +11,6 @@ export function arrange(markdown: MarkdownRenderer): void {
     if ((env as { isSearch?: boolean }).isSearch) return;
     showTabs(tokens, html);
     showPrints(tokens, html);
-    filterTables(tokens, html);
     labelCells(tokens);
     if ((env as MarkdownEnv).relativePath !== "index.md") placeTools(tokens, html);
   });
@@ -79,19 +76,6 @@ function showPrints(tokens: Token[], html: (content: string) => Token): void {
     tokens.splice(index + 1, 0, html("</div>"));
     tokens.splice(index, 0, html('<div class="prints">'));
     index += 1;
-  }
-}
-
-function filterTables(tokens: Token[], html: (content: string) => Token): void {
-  for (let index = 0; index < tokens.length; index++) {
-    const { type, level } = tokens[index] as Token;
-    if (type !== "table_open") continue;
-    const end = tokens.findIndex(
-      (each, at) => at > index && each.type === "table_close" && each.level === level,
-    );
-    const rows = tokens.slice(index, end).filter((each) => each.type === "tr_open").length - 1;
-    if (rows > mostRows) tokens.splice(index, 0, html("<TableFilter />"));
-    index = end + 1;
   }
 }
 

@@ -62,7 +62,6 @@ function rowOf(row: ClientRow, of: string): string[] {
   return [language, code(command), ...resultOf(row), `${code(tool)} ${version}${of}`];
 }
 
-// Each tool once, whatever the number of its languages.
 function toGet(clients: readonly ClientRow[]): string {
   const commands = new Set(clients.flatMap(({ get }) => (get === "" ? [] : [get])));
   return `These commands get the tools, in the versions that were tested:\n\n${block("sh check", [...commands].join("\n"))}\n`;

@@ -2,7 +2,6 @@ import { type Theme, useData, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { defineAsyncComponent, h } from "vue";
 import PageTools from "./PageTools.vue";
-import TableFilter from "./TableFilter.vue";
 import "./style.css";
 import "./lab/lab.css";
 
@@ -77,16 +76,13 @@ export default {
   enhanceApp({ app, router }) {
     // Few pages have a lab.
     const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
-    app.component("FailureLab", lab).component("TableFilter", TableFilter).component("PageTools", PageTools);
+    app.component("FailureLab", lab).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
     router.onAfterRouteChange = () => {
       setTimeout(openTarget);
       setTimeout(showActive);
       setTimeout(plainArrows);
-      // Few pages have tabs.
-      if (document.querySelector(".vp-code-group"))
-        void import("./tabs.js").then(({ chooseTabs }) => chooseTabs());
     };
   },
   Layout: () =>
