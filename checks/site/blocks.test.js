@@ -1,12 +1,9 @@
 // Every block of every guide, as a reader meets it: in a folder with the packed package, against the mock server it names.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { blocksOf, writtenPages } from "../../docs/build/blocks.ts";
 import { canRun, runBlocks } from "../../docs/build/runBlocks.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = writtenPages().filter((page) => blocksOf(page).length > 0);
 
 describe("the blocks of", () => {

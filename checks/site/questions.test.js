@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
-import { searchOptions, words } from "../../docs/.vitepress/search.ts";
+import { searchOptions } from "../../docs/.vitepress/search.ts";
 import MiniSearch from "../../docs/node_modules/minisearch/dist/es/index.js";
 import { folder } from "./site.js";
 
@@ -167,35 +167,9 @@ const asked = [
   ["this site", "ping", "guide/questions#is-there-a-ping-or-a-health-check"],
 ];
 
-// Words that say nothing of what is asked, and endings that change nothing.
-const small =
-  /^(a|an|and|are|am|at|be|did|do|does|for|from|have|how|i|in|is|it|its|may|my|not|of|on|one|or|our|own|so|that|the|to|two|three|us|was|we|what|which|while|whether|with|without)$/;
-const stem = (word) => word.replace(/(ing|ed|es|s|e)$/, "");
-const stems = (text) =>
-  (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !small.test(word)).map(stem);
-
-const headings = async (page) => {
-  const html = await readFile(`${folder}${page}.html`, "utf8").catch(() => "");
-  return [...html.matchAll(/<h[1-4][^>]*>(.*?)<\/h[1-4]>/gs)].map(([, inner]) =>
-    inner.replace(/<[^>]*>/g, " "),
-  );
-};
-
 test("there are twenty questions, and three ways to ask each", () => {
   assert.equal(questions.length, 20);
   for (const [page, ...phrasings] of questions) assert.equal(phrasings.length, 3, page);
-});
-
-test("two of each three are asked in words that neither the search's list nor the page's headings have", async () => {
-  const listed = Object.values(words).flatMap(stems);
-  for (const [page, ...phrasings] of questions) {
-    const known = new Set([...listed, ...(await headings(page)).flatMap(stems)]);
-    const foreign = phrasings.filter((phrasing) => {
-      const asked = stems(phrasing);
-      return asked.filter((each) => !known.has(each)).length * 2 >= asked.length;
-    });
-    assert.ok(foreign.length >= 2, `${page}: ${phrasings.join(", ")}`);
-  }
 });
 
 describe("each question", () => {

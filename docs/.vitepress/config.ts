@@ -42,7 +42,7 @@ export default defineConfig({
       alias: [{ find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) }],
     },
   },
-  // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
+  // Written beside the pages, after them: checks/site looks at these addresses.
   ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
   head: sharedHead,
   transformHead: ({ pageData, title, description }) =>
@@ -55,7 +55,6 @@ export default defineConfig({
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => {
       useLinksOfSite(markdown);
-      keepOptions(markdown);
       arrange(markdown);
     },
   },
@@ -117,11 +116,4 @@ function useLinksOfSite(markdown: MarkdownRenderer): void {
     readdress("src", tokens[index], env);
     return image?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
-}
-
-// A browser breaks a line after the dashes of an option such as --fail.
-function keepOptions(markdown: MarkdownRenderer): void {
-  const inline = markdown.renderer.rules.code_inline;
-  markdown.renderer.rules.code_inline = (...given) =>
-    inline?.(...given).replaceAll(/(?<=[ >])--[\w-]+/g, '<span class="option">$&</span>') ?? "";
 }

@@ -1,5 +1,7 @@
 // The search: words that people type and pages do not say lead to the page that answers.
 import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
+import type { StatusCode } from "../../src/errors/codes.js";
+import { httpStatuses } from "../../src/generated/contract.js";
 
 /** Headings that the list below names, and no page has. */
 export const missing: string[] = [];
@@ -30,18 +32,20 @@ export const words: Readonly<Record<string, string>> = {
   "guide/configure#throttle-requests": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
-  "guide/rerank": "relevance score ranking search rag top_n top k model",
+  "guide/rerank":
+    "relevance score ranking search rag top_n top k model documents for one query huge collection",
   "guide/rerank#rank-many-items-in-batches": "batch batching chunks limit of documents",
   "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
   "guide/upload#progress-deadline-and-stored-bytes": "progress bar percent onProgress checksum md5",
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
   "guide/request":
-    "throwOnError ok status without throwing get list poll custom endpoint other operations any path",
+    "throwOnError ok status without throwing get list poll custom endpoint other operations any path undocumented route missing method",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/prepare-data":
     "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",
-  "guide/certify": "certify certification certified conformance suite mutation testing badge",
+  "guide/certify":
+    "certify certification certified conformance suite mutation testing badge prove implementation behaves wrapper comply",
   "guide/errors": "exception try catch status code statuserror error handling",
   "guide/errors#handle-each-code-with-a-switch":
     "switch error codes exhaustive instanceof error class never throwOnError",
@@ -50,13 +54,14 @@ export const words: Readonly<Record<string, string>> = {
   "guide/retries#turn-retries-off":
     "disable retries no retry maxRetries 0 maxNetworkRetries without retrying",
   "guide/retries#mark-a-call-as-idempotent": "idempotent retries of a post repeatable safe to retry",
-  "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates",
+  "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates send same thing twice safely",
   "guide/retries#deadlines":
     "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline set timeout set timeouts timeoutMs headersTimeout bodyTimeout",
-  "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
+  "guide/retries#cancel-a-request":
+    "abort abortcontroller abortsignal signal cancel user left page visitor closes tab",
   "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm throttling",
   "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
-  "guide/testing#scripted-failures": "timeout stall",
+  "guide/testing#scripted-failures": "timeout stall test a timeout with a mock",
   "guide/testing":
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
   "guide/observing": "logging logger log logs debug pino winston metrics tracing spans",
@@ -80,7 +85,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/runtimes#pages-without-a-bundler": "browser cors frontend script tag cdn importmap",
   "guide/runtimes#bundlers": "webpack vite esbuild rollup next.js nextjs turbopack bundle size tree shaking",
   "guide/security": "api key apikey secret token leak redact credentials vulnerability",
-  "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk",
+  "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk jvm maven",
   "guide/benchmarks": "speed performance latency memory fast bundle size",
   "guide/documents": "openapi swagger schema yaml json spec specification postman",
   "guide/documents#llms-txt-for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
@@ -90,13 +95,11 @@ export const words: Readonly<Record<string, string>> = {
   "codes/UNAVAILABLE": "503 502 econnrefused econnreset enotfound socket hang up down outage",
   "codes/UNAUTHENTICATED": "401 unauthorized api key apikey token",
   "codes/PERMISSION_DENIED": "403 forbidden",
-  "codes/NOT_FOUND": "404",
   "codes/INVALID_ARGUMENT": "400 bad request validation 422",
   "codes/FAILED_PRECONDITION": "precondition state not ready",
   "codes/DEADLINE_EXCEEDED":
     "504 timeout timed out UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_CONNECT_TIMEOUT timeouterror headers timeout error",
   "codes/CANCELLED": "abort aborterror cancel canceled signal 499",
-  "codes/INTERNAL": "500",
   "reference/index": "http api rest endpoint authorization bearer base url",
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
@@ -111,8 +114,6 @@ export const words: Readonly<Record<string, string>> = {
   "recipes/workers": "cloudflare edge worker lambda serverless",
   "recipes/jest-vitest":
     "jest vitest mock offline test without network unexpected token export transformIgnorePatterns",
-  "recipes/python": "python pip",
-  "recipes/go": "go golang",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
   "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
@@ -130,8 +131,10 @@ export const words: Readonly<Record<string, string>> = {
   "guide/runtimes#runtimes": "outside of node bun deno cloudflare workers edge",
   "guide/errors#fields-of-an-error":
     "error response body message fields throwOnError raw body retries exhausted",
-  "guide/testing#with-undici-s-mockagent": "mockagent intercept reply interceptors",
-  "guide/errors#did-it-run": "what unknown means executed",
+  "guide/testing#with-undici-s-mockagent": "mockagent intercept reply interceptors assert request body mock",
+  "guide/errors#did-it-run": "what unknown means executed happened sure whether it ran",
+  "guide/rerank#tokens-and-cost": "cost charged spend count usage billing",
+  "guide/upload#check-a-file-first": "check jsonl file before upload validation",
 };
 
 const mark = "searchwords";
@@ -143,7 +146,9 @@ function withWords(html: string, page: string, operation: string): string {
     const anchor = place.split("#")[1];
     const heading = anchor ? new RegExp(`<h\\d id="${anchor}".*?</h\\d>`) : /<h1.*?<\/h1>/;
     if (!heading.test(text)) missing.push(place);
-    const named = anchor ? said : `${said} ${operation} ${page.replace(/^codes\/(\w+)$|.*/, "$1 $1")}`;
+    const named = anchor
+      ? said
+      : `${said} ${operation} ${page.replace(/^codes\/(\w+)$|.*/, "$1 $1")} ${httpStatuses[page.slice(6) as StatusCode] ?? ""}`;
     return text.replace(heading, (found) => `${found}<p>${mark} ${named} ${mark}</p>`);
   }, html);
 }

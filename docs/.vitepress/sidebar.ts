@@ -20,13 +20,7 @@ const guides: Item[] = [
   { text: "Resume a job", link: "/guide/resume" },
 ];
 
-// Operations with a guide stand in the order of the guides, the others in the contract's.
-function referenceItems(): Item[] {
-  const links = guides.map(({ link }) => link?.replace("/guide/", "/reference/"));
-  const rank = (link: string) => (links.includes(link) ? links.indexOf(link) : links.length);
-  const items = operationPages.map(({ page, title }) => ({ text: title, link: `/reference/${page}` }));
-  return items.sort((a, b) => rank(a.link) - rank(b.link));
-}
+const referenceItems = operationPages.map(({ page, title }) => ({ text: title, link: `/reference/${page}` }));
 
 // A group that is folded opens where the reader is: at first at most thirty links are seen.
 const group = (text: string, items: Item[]): Item => ({ text, items });
@@ -98,7 +92,7 @@ export const sidebar: Item[] = [
   ]),
   folded("HTTP reference", [
     { text: "Overview", link: "/reference/" },
-    ...referenceItems(),
+    ...referenceItems,
     { text: "The job and its parts", link: "/reference/job" },
     { text: "Limits", link: "/reference/limits" },
     { text: "Status codes", link: "/codes/", collapsed: true, items: pagesOf("codes") },

@@ -26,8 +26,7 @@ export async function writeApiPages(docs: string): Promise<void> {
           /^#+ (?:Properties|Methods|Accessors|Constructors|Example|Parameters|Get Signature)\n+/gm,
           "",
         )
-        .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ")
-        .replaceAll(/^#{4,6} (.*)$/gm, "**$1**");
+        .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ");
       const said = words.trim().replaceAll("\n", " ");
       await writeFile(
         file,

@@ -114,40 +114,18 @@ function mostRepeats(rows: readonly Row[]): number[] {
   return columns.map((_, column) => Math.max(...all.map((each) => each[column] ?? 0)));
 }
 
-// Rows that differ in their HTTP status alone become one: "520, 521: probably a proxy."
-function withoutRepetition(rows: readonly Row[]): Row[] {
-  const merged = new Map<string, Row>();
-  for (const row of rows) {
-    const [, status, rest] = /^(\d{3})( .*|:.*)$/.exec(row.description) ?? [];
-    const key = status === undefined ? row.event : JSON.stringify([rest, row.client, repeats(row)]);
-    const earlier = merged.get(key);
-    const description = earlier
-      ? `${earlier.description.slice(0, -(rest?.length ?? 0))}, ${row.description}`
-      : row.description;
-    merged.set(key, { ...row, description });
-  }
-  return [...merged.values()];
-}
-
 function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): string {
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
   const rowsOf = (some: readonly Row[]) =>
-    withoutRepetition(some).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+    some.map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
   const columnsOf = ["What happened", ...columns.map(({ title }) => title), "executed"];
-  const sharing = Object.keys(httpStatuses).filter(
-    (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
-  );
-  const shared = sharing.map((each) => `[${code(each)}](/codes/${each}.md)`).join(" and ");
   const example = contract.errorExample(name);
   return [
     head(name, `${name} (HTTP ${httpStatus}): ${meaning}. What the client does, and what to do.`),
     `# ${name}\n`,
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
-    sharing.length === 0
-      ? ""
-      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. A response without a code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
     table(columnsOf, rowsOf(own)),
@@ -157,11 +135,6 @@ function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): s
       ? ""
       : `## A response\n\nThe shape of an error's body is not documented. This is one of the [common shapes](/guide/error-bodies.md) that the client reads.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
   ].join("\n");
-}
-
-function readAs(httpStatus: number): string {
-  const { code: read } = codeOfHttpStatus(httpStatus);
-  return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {

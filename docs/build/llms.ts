@@ -78,21 +78,12 @@ interface Entry {
 
 /** The sidebar's parts with the Markdown of their pages, those of folded parts included; the home page is the first. */
 export function sectionsOf(sidebar: readonly Entry[]): Section[] {
-  return sidebar.map(({ text = "", items = [] }, index) => ({
-    heading: text,
-    targets: [...(index === 0 ? ["index.md"] : []), ...items.flatMap(targetsOf)],
+  const targetsOf = ({ link, items = [] }: Entry): string[] => [
+    ...(link === undefined ? [] : [`${link.slice(1).replace(/(^|\/)$/, "$1index")}.md`]),
+    ...items.flatMap(targetsOf),
+  ];
+  return sidebar.map((part, index) => ({
+    heading: part.text ?? "",
+    targets: [...(index === 0 ? ["index.md"] : []), ...targetsOf(part)],
   }));
-}
-
-function targetsOf({ link, items = [] }: Entry): string[] {
-  const own =
-    link === undefined
-      ? []
-      : [
-          link
-            .slice(1)
-            .replace(/(^|\/)$/, "$1index")
-            .concat(".md"),
-        ];
-  return [...own, ...items.flatMap(targetsOf)];
 }

@@ -6,7 +6,6 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeApiPages } from "./api.js";
-import { brokenLinks } from "./checkLinks.js";
 import { publishedForms } from "./documents.js";
 import { changelogFeed } from "./feed.js";
 import { place } from "./head.js";
@@ -39,7 +38,6 @@ if (process.argv.includes("--serve")) {
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
   await writeFile(path.join(site, "changes.xml"), await changelogFeed(place));
   await writeLlmsTexts({ docs, site, place }, await sitePages(), sectionsOf(sidebar));
-  await checkSite();
 }
 
 async function writeGenerated(written: readonly Page[]): Promise<void> {
@@ -85,14 +83,4 @@ async function sitePages(): Promise<SitePage[]> {
     .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
   return found.sort((a, b) => a.target.localeCompare(b.target));
-}
-
-async function checkSite(): Promise<void> {
-  const broken = await brokenLinks(site, place.base);
-  for (const [address, [first, ...others]] of broken) {
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    console.error(`Broken link: ${address} on ${first}${more}`);
-  }
-  if (broken.size > 0) process.exitCode = 1;
-  else console.log("site/ is written; every link within it leads somewhere.");
 }

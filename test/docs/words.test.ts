@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { writtenPages } from "../../docs/build/blocks.js";
@@ -31,4 +31,14 @@ test.each([
   ["bench/NOTES.md", 1500] as const,
 ])("%s has at most %i words besides generated tables", (file, most) => {
   expect(wordsOf(withoutTables(read(file)))).toBeLessThanOrEqual(most);
+});
+
+test("what builds the site has at most 4,500 lines", () => {
+  const files = ["docs/build", "docs/lab", "docs/.vitepress"].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(ts|vue|css)$/.test(name) && !/^(cache|dist)/.test(name))
+      .map((name) => path.join(folder, name)),
+  );
+  const lines = files.map((file) => read(file).split("\n").length - 1);
+  expect(lines.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(4_500);
 });

@@ -1,6 +1,6 @@
 import { type Theme, useData, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { defineAsyncComponent, h } from "vue";
+import { defineAsyncComponent, h, hydrateOnVisible } from "vue";
 import PageTools from "./PageTools.vue";
 import "./style.css";
 import "./lab/lab.css";
@@ -74,8 +74,11 @@ const footer = () => {
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    // Few pages have a lab.
-    const lab = defineAsyncComponent(() => import("./lab/FailureLab.vue"));
+    // Few pages have a lab: it is loaded where it is seen.
+    const lab = defineAsyncComponent({
+      loader: () => import("./lab/FailureLab.vue"),
+      hydrate: hydrateOnVisible({ rootMargin: "200px" }),
+    });
     app.component("FailureLab", lab).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
