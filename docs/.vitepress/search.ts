@@ -99,7 +99,7 @@ export const words: Readonly<Record<string, string>> = {
   "codes/FAILED_PRECONDITION": "precondition state not ready",
   "codes/DEADLINE_EXCEEDED":
     "504 timeout timed out UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_CONNECT_TIMEOUT timeouterror headers timeout error",
-  "codes/CANCELLED": "abort aborterror cancel canceled signal 499",
+  "codes/CANCELLED": "aborterror cancel canceled signal 499",
   "reference/index": "http api rest endpoint authorization bearer base url",
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
