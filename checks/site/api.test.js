@@ -33,11 +33,3 @@ test("the overview leads to every entry, and says what each is for", async () =>
   }
   await close();
 });
-
-test("a link to a type unfolds it", async () => {
-  const { page, close } = await site.open("api/tunerank.html");
-  await page.locator('.vp-doc a[href="#clientoptions"]').first().click();
-  await page.locator(".api-type:has(#clientoptions) > details[open]").waitFor();
-  assert.ok(await page.getByRole("cell", { name: "baseUrl" }).first().isVisible());
-  await close();
-});

@@ -1,13 +1,9 @@
 // Every block of every guide, as a reader meets it: in a folder with the packed package, against the mock server it names.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { blocksOf, writtenPages } from "../../docs/build/blocks.ts";
-import { recordings } from "../../docs/build/recordings.ts";
 import { canRun, runBlocks } from "../../docs/build/runBlocks.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
 const pages = writtenPages().filter((page) => blocksOf(page).length > 0);
 
 describe("the blocks of", () => {
@@ -38,9 +34,4 @@ describe("the blocks of", () => {
     assert.ok(printing.length > 20, `${printing.length} outputs`);
     assert.equal(outcomes.filter(({ printed }) => printed !== undefined).length, printing.length);
   });
-});
-
-test("the pictures of the command line show what it prints", async () => {
-  for (const [file, text] of Object.entries(await recordings(root)))
-    assert.equal(text, await readFile(`${root}/${file}`, "utf8"), file);
 });

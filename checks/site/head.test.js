@@ -5,7 +5,6 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/pr
 import path from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { siteMap } from "../../docs/build/crawlers.ts";
 import { addressOf, headOf } from "../../docs/build/head.ts";
 import { folder, pagesOf } from "./site.js";
 import { useSite } from "./visit.js";
@@ -28,7 +27,6 @@ test("where the site's address is known, links to it are absolute", () => {
   assert.ok(head.includes(`og:url ${whole}/guide/scale.html`));
   assert.ok(head.includes(`og:image ${whole}/card.png`));
   assert.equal(addressOf("codes/index.html", published), `${whole}/codes/`);
-  assert.ok(siteMap(["guide/scale.md", "index.md"], published).includes(`<loc>${whole}/</loc>`));
 });
 
 test("where it is not, they lead from the host's root, and no page says where it stands", async () => {

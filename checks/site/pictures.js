@@ -4,7 +4,7 @@ import { launch } from "./chromium.js";
 
 const docs = new URL("../../docs/", import.meta.url);
 const pictures = [
-  { from: "build/pictures/card.svg", to: "public/card.png", width: 1200, height: 630 },
+  { from: "public/card.svg", to: "public/card.png", width: 1200, height: 630 },
   { from: "public/icon.svg", to: "public/icon-32.png", width: 32, height: 32 },
   { from: "public/icon.svg", to: "public/icon-180.png", width: 180, height: 180 },
 ];

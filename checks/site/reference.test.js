@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { blockOf } from "../../docs/build/blocks.ts";
 import { pageOf } from "../../docs/build/operations.ts";
-import { useSite } from "./visit.js";
+import { phone, useSite } from "./visit.js";
 
 const site = useSite();
 const read = (name) => readFile(new URL(`../../${name}`, import.meta.url), "utf8");
@@ -81,17 +81,49 @@ test("so it does where the page's own script follows the link", async () => {
   await close();
 });
 
-test("a filter finds a row by what is typed", async () => {
-  for (const [address, words, left] of [
-    ["codes/index.html", "quota", 1],
-    ["enums/JobState.html", "cancel", 2],
-    ["reference/limits.html", "dpo beta", 1],
-  ]) {
-    const { page, close } = await site.open(address);
-    await page.getByRole("searchbox").fill(words);
-    assert.equal(await page.locator(".table-filter tbody tr:visible").count(), left, address);
-    await page.getByRole("searchbox").fill("");
-    assert.ok((await page.locator(".table-filter tbody tr:visible").count()) > left);
+const referencePages = ["rerank", "upload", "scale", "resume"].map((name) => `reference/${name}.html`);
+
+test("at 1440 px no line of a reference sample is cut, in any language", async () => {
+  for (const address of referencePages) {
+    const { page, close } = await site.open(address, { viewport: { width: 1440, height: 900 } });
+    const labels = await page.locator(".vp-code-group label").allInnerTexts();
+    assert.deepEqual(
+      labels.map((label) => label.replace(/ .*/s, "")),
+      ["TypeScript", "curl", "Python", "Go", "Java"],
+      address,
+    );
+    for (const label of labels) {
+      await page.locator(".vp-code-group label", { hasText: label }).click();
+      const cut = await page
+        .locator(".vp-code-group .active pre, .vp-doc > div > div[class*=language-] pre")
+        .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length);
+      assert.equal(cut, 0, `${address}, ${label}`);
+    }
+    assert.equal(await page.locator("details.unstated").count(), 1, address);
     await close();
   }
+});
+
+test("at 390 px a copy button covers no code", async () => {
+  const { page, close } = await site.open("reference/upload.html", { viewport: phone });
+  const pairs = await page
+    .locator(".vp-code-group .active")
+    .evaluateAll((all) =>
+      all.map((each) => [
+        each.querySelector("button.copy").getBoundingClientRect().left,
+        each.querySelector("pre").getBoundingClientRect().right,
+      ]),
+    );
+  assert.ok(pairs.length > 0);
+  for (const [button, code] of pairs) assert.ok(code <= button + 1, `${code} px, ${button} px`);
+  await close();
+});
+
+test("the tables of the page on certification fit", async () => {
+  const { page, close } = await site.open("guide/certify.html", { viewport: { width: 1440, height: 900 } });
+  const wide = await page
+    .locator(".vp-doc table")
+    .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.parentElement.clientWidth + 1).length);
+  assert.equal(wide, 0);
+  await close();
 });

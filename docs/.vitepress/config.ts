@@ -1,13 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, type MarkdownEnv, type MarkdownRenderer } from "vitepress";
 import { siteAddress } from "../build/addresses.js";
-import { finishedHtml, headOf, ownWords, packageFacts, place, sharedHead } from "../build/head.js";
-import { arrange, missing } from "./arrange.js";
-import { codeTheme, withClasses } from "./codeColours.js";
-import { searchOptions } from "./search.js";
+import { finishedHtml, headOf, packageFacts, place, sharedHead } from "../build/head.js";
+import { arrange } from "./arrange.js";
+import { missing, searchOptions } from "./search.js";
 import { sidebar } from "./sidebar.js";
-
-const built = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
 type Token = ReturnType<MarkdownRenderer["parse"]>[number];
 
@@ -34,34 +31,20 @@ export default defineConfig({
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
+  // It holds absolute addresses only: where the site's own is known.
+  ...(place.origin && { sitemap: { hostname: `${place.origin}${place.base}` } }),
   // What a reader may go to next is not sent before.
   router: { prefetchLinks: false },
   vite: {
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },
-    // The lab runs what the package ships.
     resolve: {
-      alias: [
-        { find: /^tunerank$/, replacement: built("index.web.js") },
-        { find: /^tunerank\/testing$/, replacement: built("testing/index.js") },
-        {
-          find: /^.*\/VPLocalSearchBox\.vue$/,
-          replacement: fileURLToPath(new URL("theme/SearchBox.vue", import.meta.url)),
-        },
-        { find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) },
-      ],
+      alias: [{ find: unused, replacement: fileURLToPath(new URL("theme/notShown.ts", import.meta.url)) }],
     },
   },
-  // Written beside the pages, after them: docs/build/checkLinks.ts looks at these addresses.
+  // Written beside the pages, after them: checks/site looks at these addresses.
   ignoreDeadLinks: [/^\/llms(-full)?\.txt$/],
   head: sharedHead,
-  transformPageData: ({ relativePath, title, description, frontmatter }) => {
-    const own = ownWords(relativePath);
-    return {
-      title: frontmatter.title || own.title || title,
-      description: description || own.description || "",
-    };
-  },
   transformHead: ({ pageData, title, description }) =>
     headOf({ path: pageData.relativePath, title, description }, place),
   buildEnd() {
@@ -69,11 +52,9 @@ export default defineConfig({
   },
   transformHtml: (html, _file, { page }) => finishedHtml(html, page, place),
   markdown: {
-    theme: codeTheme,
-    codeTransformers: [withClasses],
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => {
       useLinksOfSite(markdown);
-      keepOptions(markdown);
       arrange(markdown);
     },
   },
@@ -135,11 +116,4 @@ function useLinksOfSite(markdown: MarkdownRenderer): void {
     readdress("src", tokens[index], env);
     return image?.(tokens, index, options, env, self) ?? self.renderToken(tokens, index, options);
   };
-}
-
-// A browser breaks a line after the dashes of an option such as --fail.
-function keepOptions(markdown: MarkdownRenderer): void {
-  const inline = markdown.renderer.rules.code_inline;
-  markdown.renderer.rules.code_inline = (...given) =>
-    inline?.(...given).replaceAll(/(?<=[ >])--[\w-]+/g, '<span class="option">$&</span>') ?? "";
 }

@@ -1,7 +1,10 @@
 // The search: words that people type and pages do not say lead to the page that answers.
 import type { MarkdownEnv, MarkdownRenderer } from "vitepress";
-import { missing } from "./arrange.js";
-import { indexOptions } from "./ranking.js";
+import type { StatusCode } from "../../src/errors/codes.js";
+import { httpStatuses } from "../../src/generated/contract.js";
+
+/** Headings that the list below names, and no page has. */
+export const missing: string[] = [];
 
 // A page, or a heading of one, below docs/ as the sidebar names it. A page with a word of its own in its title needs none.
 export const words: Readonly<Record<string, string>> = {
@@ -29,38 +32,43 @@ export const words: Readonly<Record<string, string>> = {
   "guide/configure#throttle-requests": "throttle requests per second over several processes limiter rps",
   "guide/questions#does-it-create-jobs-or-list-datasets":
     "list create delete cursor page_token pagination paging next page fine-tune start training evaluator",
-  "guide/rerank": "relevance score ranking search rag top_n top k model",
+  "guide/rerank":
+    "relevance score ranking search rag top_n top k model documents for one query huge collection",
   "guide/rerank#rank-many-items-in-batches": "batch batching chunks limit of documents",
   "guide/upload": "large file big file retry upload multipart memory stream dataset jsonl 150 mb",
   "guide/upload#progress-deadline-and-stored-bytes": "progress bar percent onProgress checksum md5",
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
-  "guide/request": "get list poll custom endpoint other operations any path",
+  "guide/request":
+    "throwOnError ok status without throwing get list poll custom endpoint other operations any path undocumented route missing method",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/prepare-data":
     "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",
-  "guide/certify": "certify certification certified conformance suite mutation testing badge",
+  "guide/certify":
+    "certify certification certified conformance suite mutation testing badge prove implementation behaves wrapper comply",
   "guide/errors": "exception try catch status code statuserror error handling",
-  "guide/errors#handle-each-code-with-a-switch": "switch error codes exhaustive instanceof error class never",
+  "guide/errors#handle-each-code-with-a-switch":
+    "switch error codes exhaustive instanceof error class never throwOnError",
   "guide/errors#why-was-it-not-retried": "timeout reached but not retried",
   "guide/retries": "retry backoff jitter idempotency idempotent exponential maxRetries",
   "guide/retries#turn-retries-off":
     "disable retries no retry maxRetries 0 maxNetworkRetries without retrying",
   "guide/retries#mark-a-call-as-idempotent": "idempotent retries of a post repeatable safe to retry",
-  "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates",
+  "guide/retries#idempotency-keys": "idempotency key idempotency-key duplicates send same thing twice safely",
   "guide/retries#deadlines":
-    "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline",
-  "guide/retries#cancel-a-request": "abort abortcontroller abortsignal signal cancel",
+    "timeout timeouts timeoutMs max timeout per request total timeout with retries abortcontroller deadline set timeout set timeouts timeoutMs headersTimeout bodyTimeout",
+  "guide/retries#cancel-a-request":
+    "abort abortcontroller abortsignal signal cancel user left page visitor closes tab",
   "guide/retries#retries-during-an-outage": "circuit breaker retry budget retry storm throttling",
   "guide/testing#fake-timers": "useFakeTimers fake timers advanceTimersByTime jest vitest sinon clock",
-  "guide/testing#scripted-failures": "timeout stall",
+  "guide/testing#scripted-failures": "timeout stall test a timeout with a mock",
   "guide/testing":
     "mock offline jest vitest stub fake test double fixtures without network unit test nock msw",
   "guide/observing": "logging logger log logs debug pino winston metrics tracing spans",
   "guide/observing#response-headers-and-request-ids":
     "response headers request id x-request-id withResponse raw response rate limit headers x-ratelimit-remaining x-ratelimit-reset failed call",
   "guide/observing#onattempt-a-function-for-each-attempt":
-    "hook event callback for every request interceptor middleware",
+    "hook event callback for every request interceptor middleware raw request messages sent received inspect",
   "guide/cli": "command line terminal shell npx github actions cron bash exit code env environment variables",
   "guide/coming-from": "cohere together voyage jina vllm openai migrate switch migration",
   "guide/adapters": "vercel ai sdk langchain langchain.js rag vector retriever compressor",
@@ -73,11 +81,11 @@ export const words: Readonly<Record<string, string>> = {
   "guide/runtimes#connections-and-keep-alive":
     "keep-alive keepalive timeout idle socket connection was closed agent pool maxSockets sockets lambda cold start memory close",
   "guide/runtimes#es-modules-and-commonjs":
-    "cjs commonjs require esm import typescript types tsconfig moduleResolution",
+    "cjs commonjs require esm import typescript types tsconfig moduleResolution unexpected token export syntaxerror not a constructor any type types nodenext",
   "guide/runtimes#pages-without-a-bundler": "browser cors frontend script tag cdn importmap",
   "guide/runtimes#bundlers": "webpack vite esbuild rollup next.js nextjs turbopack bundle size tree shaking",
   "guide/security": "api key apikey secret token leak redact credentials vulnerability",
-  "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk",
+  "guide/languages": "python go golang java rust ruby curl c# php generate client generator sdk jvm maven",
   "guide/benchmarks": "speed performance latency memory fast bundle size",
   "guide/documents": "openapi swagger schema yaml json spec specification postman",
   "guide/documents#llms-txt-for-language-models": "llms.txt assistant copilot cursor claude ai agent mcp",
@@ -87,16 +95,16 @@ export const words: Readonly<Record<string, string>> = {
   "codes/UNAVAILABLE": "503 502 econnrefused econnreset enotfound socket hang up down outage",
   "codes/UNAUTHENTICATED": "401 unauthorized api key apikey token",
   "codes/PERMISSION_DENIED": "403 forbidden",
-  "codes/NOT_FOUND": "404",
   "codes/INVALID_ARGUMENT": "400 bad request validation 422",
   "codes/FAILED_PRECONDITION": "precondition state not ready",
-  "codes/DEADLINE_EXCEEDED": "504 timeout timed out",
-  "codes/CANCELLED": "abort aborted aborterror cancel canceled signal 499",
-  "codes/INTERNAL": "500",
+  "codes/DEADLINE_EXCEEDED":
+    "504 timeout timed out UND_ERR_HEADERS_TIMEOUT UND_ERR_BODY_TIMEOUT UND_ERR_CONNECT_TIMEOUT timeouterror headers timeout error",
+  "codes/CANCELLED": "aborterror cancel canceled signal 499",
   "reference/index": "http api rest endpoint authorization bearer base url",
   "reference/limits": "limit maximum size rate limit quota",
   "api/tunerank": "typescript types interface options createclient",
-  "recipes/browser": "cors browser frontend react page",
+  "recipes/browser":
+    "cors browser frontend react page without api key my server backend proxy adds it key visible in the network dangerouslyAllowBrowser",
   "recipes/browser#when-the-page-closes":
     "beforeunload pagehide unload sendbeacon fetch keepalive closing page",
   "guide/dispatchers#http-2": "http2 h2 allowH2",
@@ -104,12 +112,29 @@ export const words: Readonly<Record<string, string>> = {
     "next.js nextjs next react route handler sveltekit svelte nuxt nitro astro remix react-router",
   "recipes/express-nest": "express hono nest nestjs trpc server middleware",
   "recipes/workers": "cloudflare edge worker lambda serverless",
-  "recipes/jest-vitest": "jest vitest mock offline test without network",
-  "recipes/python": "python pip",
-  "recipes/go": "go golang",
+  "recipes/jest-vitest":
+    "jest vitest mock offline test without network unexpected token export transformIgnorePatterns",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
-  "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed unknown",
+  "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
+  "guide/upload#what-can-be-uploaded":
+    "createReadStream readable readstream stream buffer blob bytes toFile formdata-node",
+  "guide/upload#streams-can-be-sent-only-once":
+    "createReadStream readable formdata retried request body stream",
+  "guide/upload#errors-and-retries": "formdata",
+  "guide/rerank#rank-your-own-objects": "objects document objects text key rank_fields",
+  "guide/configure#all-options": "per request options per call",
+  "guide/quickstart#connect-to-your-service": "apiKey api key environment variable empty not set",
+  "guide/quickstart#when-the-first-call-fails": "throwing error apiKey environment variable empty 401 403",
+  "guide/bulk#rate-and-concurrency":
+    "concurrency maxConcurrency maxParallelCalls parallel p-limit max parallel calls",
+  "guide/runtimes#runtimes": "outside of node bun deno cloudflare workers edge",
+  "guide/errors#fields-of-an-error":
+    "error response body message fields throwOnError raw body retries exhausted",
+  "guide/testing#with-undici-s-mockagent": "mockagent intercept reply interceptors assert request body mock",
+  "guide/errors#did-it-run": "what unknown means executed happened sure whether it ran",
+  "guide/rerank#tokens-and-cost": "cost charged spend count usage billing",
+  "guide/upload#check-a-file-first": "check jsonl file before upload validation",
 };
 
 const mark = "searchwords";
@@ -121,7 +146,9 @@ function withWords(html: string, page: string, operation: string): string {
     const anchor = place.split("#")[1];
     const heading = anchor ? new RegExp(`<h\\d id="${anchor}".*?</h\\d>`) : /<h1.*?<\/h1>/;
     if (!heading.test(text)) missing.push(place);
-    const named = anchor ? said : `${said} ${operation}`;
+    const named = anchor
+      ? said
+      : `${said} ${operation} ${page.replace(/^codes\/(\w+)$|.*/, "$1 $1")} ${httpStatuses[page.slice(6) as StatusCode] ?? ""}`;
     return text.replace(heading, (found) => `${found}<p>${mark} ${named} ${mark}</p>`);
   }, html);
 }
@@ -137,10 +164,54 @@ function render(source: string, env: MarkdownEnv, markdown: MarkdownRenderer): s
   );
 }
 
-/** The options of VitePress's own search, which makes the index. */
+/** The options of VitePress's own search. Its functions run in the reader's page too: they name nothing outside themselves. */
 export const searchOptions = {
   _render: render,
+  detailedView: false,
   translations: { button: { buttonAriaLabel: "Search" } },
+  miniSearch: {
+    options: {
+      fields: ["title", "titles", "text", "words"],
+      extractField: (section: Record<string, string>, field: string): string => {
+        const [before = "", said = "", after = ""] = (section.text ?? "").split("searchwords");
+        if (field === "words") return said;
+        return field === "text" ? before + after : (section[field] ?? "");
+      },
+      // "stores", "stored" and "storing" are found by each other; small words find nothing.
+      processTerm: (term: string): string | null => {
+        const word = term.toLowerCase();
+        if (
+          /^(an?|and|are|am|at|be|by|did|do|does|for|from|have|has|how|i|if|in|is|it|its|may|me|my|of|on|or|our|own|so|that|the|their|there|they|this|to|us|was|we|were|what|when|where|which|while|who|why|will|with|you|your)$/.test(
+            word,
+          )
+        )
+          return null;
+        if (word.length < 4 || /\d/.test(word)) return word;
+        return word
+          .replace(/ies$/, "y")
+          .replace(/([^su])s$/, "$1")
+          .replace(/(.{4})(ing|ed|er)$|(.{5})ly$/, "$1$3")
+          .replace(/([^aeiouls])\1$/, "$1")
+          .replace(/(..)e$/, "$1");
+      },
+    },
+    searchOptions: {
+      boost: { title: 2, titles: 1, text: 1, words: 3 },
+      fuzzy: (term: string) => (term.length > 5 ? 0.15 : false),
+      prefix: (term: string) => term.length > 2,
+      // A guide or a recipe answers, a code is found by its name; lists of everything come last.
+      boostDocument: (id: string): number => {
+        if (
+          /guide\/(benchmarks|changelog|conformance|certify|decision-table|error-bodies|extensions|unstated)/.test(
+            id,
+          )
+        )
+          return 0.4;
+        if (/\/(api|enums)\//.test(id)) return 0.3;
+        if (/\/reference\//.test(id)) return 0.5;
+        if (/codes\/[A-Z_]+\.html#[a-z]+(-[a-z]+)?$/.test(id) && !/a-response|to-do/.test(id)) return 1.6;
+        return /\/recipes\/|guide\/(rerank|upload|scale|resume)\./.test(id) ? 1.2 : 1;
+      },
+    },
+  },
 };
-// Not sent with each page: the reader's search imports it.
-Object.defineProperty(searchOptions, "miniSearch", { value: { options: indexOptions } });

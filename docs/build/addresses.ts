@@ -18,6 +18,11 @@ const onSite: ReadonlyMap<string, string> = new Map([
   ...documents.map(({ file, page }) => [file, `/${page}`] as const),
   ["openapi.yaml", "/openapi.yaml"],
 ]);
+// Pages that only the site has, long tables of these data.
+const dataOf: ReadonlyMap<string, string> = new Map([
+  ["/guide/decision-table.md", "contract/conformance/retries.json"],
+  ["/guide/error-bodies.md", "contract/conformance/errors.json"],
+]);
 const inRepository = new Map([...onSite].map(([file, address]) => [address, file]));
 
 /** A link of the site as it stands in a guide, which is at `from` below the project's folder. */
@@ -28,6 +33,8 @@ export function repositoryLink(address: string, from: string): Link {
   const to = (file: string): string => relative(from, file);
   const known = inRepository.get(place);
   if (known !== undefined) return { address: to(known) + end };
+  const data = dataOf.get(place);
+  if (data !== undefined) return { address: to(data), title: place.slice(1) + end };
   if (/^\/(guide|recipes)\//.test(place)) return { address: to(`docs${place}`) + end };
   if (/^\/conformance\/.*json$/.test(place)) return { address: to(`contract${place}`) };
   if (/^\/[\w/-]+\.svg$/.test(place)) return { address: to(`docs/public${place}`) };

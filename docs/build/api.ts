@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { entries } from "../../scripts/build/entries.js";
-import { apiIndex, apiPage, type Shapes } from "./apiPages.js";
-import { Contract } from "./contract.js";
-import { jobParts } from "./fields.js";
+import { head, table } from "./markdown.js";
 
 /** Writes a page of what each entry of the package exports, with TypeDoc: docs/typedoc.json has its options. */
 export async function writeApiPages(docs: string): Promise<void> {
@@ -15,35 +13,33 @@ export async function writeApiPages(docs: string): Promise<void> {
   const [exitCode] = await once(child, "exit");
   if (exitCode !== 0) throw new Error(`TypeDoc ended with ${exitCode}.`);
   const folder = path.join(docs, "generated/api");
-  const shapes = shapesOf(await Contract.read());
-  const pages = await Promise.all(
+  const rows = await Promise.all(
     entries.map(async (entry) => {
       const name = path.posix.join("tunerank", entry.name);
       const file = path.join(folder, `${name}.md`);
       const text = await readFile(file, "utf8");
-      await writeFile(file, apiPage(text, shapes));
-      return { name, text };
+      const [, words = ""] = text.split("\n\n");
+      // What TypeDoc says of where a member comes from, and a heading for each kind of word, is noise between members.
+      const short = text
+        .replaceAll(/^#+ (?:Overrides|Inherited from|Extended by|Implementation of)\n+(?:.+\n)+\n*/gm, "")
+        .replaceAll(
+          /^#+ (?:Properties|Methods|Accessors|Constructors|Example|Parameters|Get Signature)\n+/gm,
+          "",
+        )
+        .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ");
+      const said = words.trim().replaceAll("\n", " ");
+      await writeFile(
+        file,
+        `${head(`API of ${name}`, said)}\n${short}`.replace("---\n", "---\npageClass: api\n"),
+      );
+      return [`[\`${name}\`](/api/${name}.md)`, said];
     }),
   );
-  await writeFile(path.join(folder, "index.md"), apiIndex(pages));
-}
-
-// The HTTP reference tells them, with what is not documented: the same again would make the heaviest page heavier.
-function shapesOf(contract: Contract): Shapes {
-  const parts = jobParts(contract);
-  const whole: Record<string, string> = {
-    RerankRequest: "rerank",
-    RerankResponse: "rerank",
-    RerankResult: "rerank",
-    RerankUsage: "rerank",
-    DatasetFile: "upload",
-    ReinforcementFineTuningJob: "job",
-  };
-  return new Map(
-    Object.entries(contract.schemas).flatMap(([name, schema]): [name: string, address: string][] => {
-      if (schema.enum !== undefined) return [[name, `/enums/${name}.md`]];
-      if (whole[name]) return [[name, `/reference/${whole[name]}.md`]];
-      return parts.includes(name) ? [[name, `/reference/job.md#${name.toLowerCase()}`]] : [];
-    }),
-  );
+  const text = [
+    head("The TypeScript API", "Every function, option and type of the package, a page for each entry."),
+    "# The TypeScript API\n",
+    table(["Import from", "What it is"], rows),
+    "\n`tunerank/browser` has the exports of `tunerank` in one file, for [pages without a bundler](/guide/runtimes.md#pages-without-a-bundler).\n",
+  ];
+  await writeFile(path.join(folder, "index.md"), text.join("\n"));
 }

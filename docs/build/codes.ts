@@ -97,9 +97,7 @@ function index(rows: readonly Row[]): string {
     "# Status codes\n",
     "`StatusError.code` is one of these, except `OK`. The numbers are the maximum number of retries, with `maxRetries: 2`,",
     "if the response body has the code.\n",
-    '<TableFilter label="Find a code">\n',
     table(["Code", "HTTP", "Meaning", ...columns.map(({ title }) => title)], lines),
-    "\n</TableFilter>",
   ].join("\n");
 }
 
@@ -116,62 +114,27 @@ function mostRepeats(rows: readonly Row[]): number[] {
   return columns.map((_, column) => Math.max(...all.map((each) => each[column] ?? 0)));
 }
 
-// Rows that differ in their HTTP status alone become one: "520, 521: probably a proxy."
-function withoutRepetition(rows: readonly Row[]): Row[] {
-  const merged = new Map<string, Row>();
-  for (const row of rows) {
-    const [, status, rest] = /^(\d{3})( .*|:.*)$/.exec(row.description) ?? [];
-    const key = status === undefined ? row.event : JSON.stringify([rest, row.client, repeats(row)]);
-    const earlier = merged.get(key);
-    const description = earlier
-      ? `${earlier.description.slice(0, -(rest?.length ?? 0))}, ${row.description}`
-      : row.description;
-    merged.set(key, { ...row, description });
-  }
-  return [...merged.values()];
-}
-
 function codePage(name: StatusCode, rows: readonly Row[], contract: Contract): string {
   const httpStatus = httpStatuses[name];
   const meaning = meanings[name];
   const own = rows.filter((row) => distinct(row, "code").includes(name));
   const rowsOf = (some: readonly Row[]) =>
-    withoutRepetition(some).map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
+    some.map((row) => [describe(row), ...repeatCells(row), executedCell(row)]);
   const columnsOf = ["What happened", ...columns.map(({ title }) => title), "executed"];
-  const forms = own.filter(isForm);
-  const sharing = Object.keys(httpStatuses).filter(
-    (each) => each !== name && httpStatuses[each as StatusCode] === httpStatus,
-  );
-  const shared = sharing.map((each) => `[${code(each)}](/codes/${each}.md)`).join(" and ");
   const example = contract.errorExample(name);
   return [
     head(name, `${name} (HTTP ${httpStatus}): ${meaning}. What the client does, and what to do.`),
     `# ${name}\n`,
     `HTTP ${httpStatus}. ${sentence(meaning)}\n`,
-    sharing.length === 0
-      ? ""
-      : `${shared} ${sharing.length === 1 ? "has" : "have"} the same status. A response without a code is read as ${readAs(httpStatus)}.\n`,
     `## What to do\n\n${adviceFor(name, own)}\n`,
     `## What the client does\n\n${sentenceOfRepeats(own)} The numbers are retries, with \`maxRetries: 2\`.\n`,
-    table(columnsOf, rowsOf(own.filter((row) => !isForm(row)))),
+    table(columnsOf, rowsOf(own)),
     `\n${executedNote}\n`,
-    `[Every failure](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
-    `## Statuses read as this code\n\n${statusesOf(name)}\n`,
+    `[Every failure, with each status that is read as this code](/guide/decision-table.md) · [Retries and deadlines](/guide/retries.md)\n`,
     example === undefined
       ? ""
       : `## A response\n\nThe shape of an error's body is not documented. This is one of the [common shapes](/guide/error-bodies.md) that the client reads.\n\n${block("json", JSON.stringify(example, null, 2))}\n`,
-    forms.length === 0 ? "" : `## Formats of Retry-After\n\n${table(columnsOf, rowsOf(forms))}\n`,
   ].join("\n");
-}
-
-// Rows that differ in how a response says how long to wait, which few need to know.
-function isForm({ description }: Row): boolean {
-  return /\bdate\b|RetryInfo|milliseconds|decimals|several times|neither a number/.test(description);
-}
-
-function readAs(httpStatus: number): string {
-  const { code: read } = codeOfHttpStatus(httpStatus);
-  return `[${code(read)}](/codes/${read}.md), with \`inferred: true\``;
 }
 
 function sentenceOfRepeats(rows: readonly Row[]): string {
@@ -179,31 +142,6 @@ function sentenceOfRepeats(rows: readonly Row[]): string {
   const safe =
     "A `read` and a `set` are idempotent. A `start` and an `append` are retried only when nothing was sent, when the service rejected the request and asks for a later retry, or when it says UNAVAILABLE.";
   return `It retries the call as the table says. ${safe}`;
-}
-
-function statusesOf(name: StatusCode): string {
-  const found: { certain: number[]; inferred: number[] } = { certain: [], inferred: [] };
-  for (let status = 300; status < 600; status++) {
-    const read = codeOfHttpStatus(status);
-    // Every status without a code of its own is UNKNOWN.
-    if (read.code === "UNKNOWN" && status !== httpStatuses.UNKNOWN) continue;
-    if (read.code === name) found[read.inferred ? "inferred" : "certain"].push(status);
-  }
-  const rest = name === "UNKNOWN" ? " Every other status without a code is read as this one, too." : "";
-  const parts = [ranges(found.certain), ranges(found.inferred) && `${ranges(found.inferred)} (inferred)`];
-  const list = parts.filter((part) => part !== "").join("; ");
-  return list === "" ? "None. Only a body can have this code." : `If the body has no code: ${list}.${rest}`;
-}
-
-// 300, 301, 302 is "300 to 302".
-function ranges(statuses: readonly number[]): string {
-  const found: [from: number, to: number][] = [];
-  for (const status of statuses) {
-    const last = found.at(-1);
-    if (last?.[1] === status - 1) last[1] = status;
-    else found.push([status, status]);
-  }
-  return found.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`)).join(", ");
 }
 
 function okPage(): string {
@@ -249,14 +187,6 @@ export async function errorBodyPages(): Promise<Page[]> {
     'the body counts (`codeSource` is `"body"`); without one the HTTP status decides. The code is inferred if that',
     "status stands for several codes or for none. Each row is tested; the data are in",
     "[errors.json](/conformance/errors.json).\n",
-    "The names of the rows use these words:\n",
-    "- **Google's shape** is the `error` object of Google's APIs. Its `code` is an HTTP status, so a gRPC number in it is",
-    "  not read.",
-    "- **grpc-gateway** and **Connect** carry gRPC over plain HTTP. grpc-gateway sends the gRPC number of a code, which is read",
-    "  only on **its own status**: the HTTP status of that code. Connect sends the code's name in lower case.",
-    "- **Flat** means that `code` is not inside an `error` object. The name of a code is read on any status.",
-    "- **A before B** means that the client reads A and ignores B.",
-    "- **A code of nobody** is none of the 16 codes. **A name of the language** is a property of every JavaScript object.\n",
     table(["Response", "Status", "Body", "Code", "Inferred"], lines),
   ].join("\n");
   return [{ path: "guide/error-bodies.md", text }];

@@ -44,28 +44,8 @@ function commandTable(command: Command): string {
 function sharedTable(group: string, commands: readonly Command[]): string {
   const options = commands[0]?.options.filter((each) => each.helpGroupHeading === group) ?? [];
   const names = commands.map((command) => code(command.name())).join(", ");
-  const rows = options.map(({ flags }) => [nameOf(flags), prose(sharedMeaning(flags, commands))]);
+  const rows = options.map(optionRow);
   return folded(titleOf(group), `For ${names}.\n\n${table(["Option", "Meaning"], rows)}`);
-}
-
-// The meaning of an option of several commands, sentence by sentence: one that differs names its commands.
-function sharedMeaning(flags: string, commands: readonly Command[]): string {
-  const all = commands.map((command) => {
-    const { description = "" } = command.options.find((each) => each.flags === flags) ?? {};
-    return { name: command.name(), sentences: description.split(/(?<=\.) /) };
-  });
-  const [first] = all;
-  const meant = first?.sentences.map((_, at) => {
-    const names = new Map<string, string[]>();
-    for (const { name, sentences } of all)
-      names.set(`${sentences[at]}`, [...(names.get(`${sentences[at]}`) ?? []), name]);
-    const own = [...names].map(([text, having]) => {
-      const of = having.join(", ");
-      return text.startsWith("Default: ") ? text.replace(":", ` for ${of}:`) : `For ${of}: ${text}`;
-    });
-    return names.size === 1 ? [...names.keys()].join() : own.join(" ");
-  });
-  return meant?.join(" ") ?? "";
 }
 
 function folded(title: string, text: string): string {

@@ -1,6 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
-import { datesOf, readData } from "./data.js";
-import { code, type Page, table } from "./markdown.js";
+import { readData } from "./data.js";
+import { type Page, table } from "./markdown.js";
 
 interface Results {
   readonly revision: string;
@@ -8,120 +7,31 @@ interface Results {
     readonly date: string;
     readonly name: string;
     readonly language: string;
-    readonly generated: boolean;
     readonly passed: number;
     readonly failed: number;
     readonly skipped: number;
-    readonly skippedFor: Readonly<Record<string, number>>;
-    readonly differs: Readonly<Record<string, number>>;
     readonly seconds: number;
-  }[];
-  /** Runs beside busy loops. */
-  readonly busy?: readonly {
-    readonly name: string;
-    readonly date: string;
-    readonly node: string;
-    readonly processor: string;
-    readonly loops: number;
-    readonly runs: readonly { passed: number; failed: number; again: number; seconds: number }[];
   }[];
 }
 
 /** docs/data/conformance.json as two tables: what came of each client, and what a generated one alone does not do. */
 export async function conformancePart(): Promise<Page> {
-  const {
-    revision,
-    clients,
-    busy = [],
-  } = await readData<Results>("conformance.json", "npm run check:generators -- --conformance");
-  const rows = clients.map(async ({ name, language, passed, failed, skipped, skippedFor, seconds }) => [
+  const { revision, clients } = await readData<Results>(
+    "conformance.json",
+    "npm run check:generators -- --conformance",
+  );
+  const rows = clients.map(({ name, language, passed, failed, skipped }) => [
     name,
     language,
-    await linesOf(name),
     ...[passed + failed + skipped, passed, failed, skipped].map(String),
-    `${seconds} s`,
-    Object.keys(skippedFor).map(shortNeed).join(", "),
   ]);
-  const columns = [
-    "Client",
-    "Language",
-    "Lines",
-    "Test cases",
-    "Passed",
-    "Failed",
-    "Skipped",
-    "Time",
-    "Skipped because this is lacking",
-  ];
-  const parts = [table(columns, await Promise.all(rows)), "", `${legend}\n`];
-  for (const { name, differs } of clients.filter(({ generated }) => generated)) {
-    const kinds = Object.entries(differs).sort(([, a], [, b]) => b - a);
-    parts.push(
-      `A generated client makes the requests and leaves the rest to its caller. This table shows in how many test cases ${name}, breaks a rule, and how:`,
-      "",
-      table(
-        ["What differs", "Test cases"],
-        kinds.map(([kind, count]) => [words[kind] ?? code(kind), `${count}`]),
-      ),
-      "",
-    );
-  }
-  parts.push(`Measured on ${datesOf(clients)} with revision ${revision} of the OpenAPI document.`);
-  if (busy.length > 0) parts.push("", ...busyLines(busy));
-  return { path: "parts/conformance.md", text: parts.join("\n") };
-}
-
-// What a busy machine does to clients that follow the rules: each run is beside the loops.
-function busyLines(busy: NonNullable<Results["busy"]>): readonly string[] {
-  const [{ loops, node, processor } = { loops: 0, node: "", processor: "" }] = busy;
-  const columns = ["Client", "Run", "Passed", "Failed", "Run again, alone", "Time"];
-  const rows = busy.flatMap(({ name, runs }) =>
-    runs.map(({ passed, failed, again, seconds }, index) => [
-      name,
-      ...[index + 1, passed, failed, again].map(String),
-      `${seconds} s`,
-    ]),
+  const columns = ["Client", "Language", "Test cases", "Passed", "Failed", "Skipped"];
+  const parts = [table(columns, rows), ""];
+  parts.push(
+    `Measured on ${clients
+      .map(({ date }) => date)
+      .sort()
+      .at(-1)} with revision ${revision} of the OpenAPI document.`,
   );
-  return [
-    `The same tests on [a busy machine](/guide/certify.md#on-a-busy-machine), where ${loops} other programs use the CPU all the time:`,
-    "",
-    table(columns, rows),
-    "",
-    `Measured on ${datesOf(busy)} with Node ${node} on ${processor}.`,
-  ];
-}
-
-const legend =
-  "What is lacking is a feature of the client or of its platform ([what a test case may need](/guide/conformance.md#needs)), or a feature of the test machine. The run of tunerank, which writes the badge, leaves out the test cases `name-server-busy`: few machines can serve them.";
-
-const words: Readonly<Record<string, string>> = {
-  code: "`code`: it reports only the status",
-  executed: "`executed`: it does not say whether the operation ran",
-  requests: "requests that arrive: it never retries",
-  message: "message: the raw body",
-  retryAfterMs: "`retryAfterMs`: it does not read how long to wait",
-  attempts: "attempts that it reports: always one",
-  value: "it returns a value instead of an error, or an error instead of a value",
-  waits: "waits: none",
-  request: "an invalid request",
-  time: "time: the call ends too early or too late",
-  "the posted outcome contains the key": "the key is in the error",
-};
-
-// Of a client of this repository: its lines, and those of its program for the runner.
-async function linesOf(client: string): Promise<string> {
-  if (!client.startsWith("contract/")) return "";
-  const folder = new URL(`../../${client}/`, import.meta.url);
-  const counts = { client: 0, program: 0 };
-  for (const name of await readdir(folder)) {
-    if (!/\.(py|go|java|php)$/.test(name)) continue;
-    const text = await readFile(new URL(name, folder), "utf8");
-    counts[/^certify\./i.test(name) ? "program" : "client"] += text.split("\n").length - 1;
-  }
-  return `${counts.client} + ${counts.program}`;
-}
-
-// Of what this machine lacked, the first words are enough.
-function shortNeed(need: string): string {
-  return need.startsWith("this machine") ? "a feature of the machine" : code(need);
+  return { path: "parts/conformance.md", text: parts.join("\n") };
 }

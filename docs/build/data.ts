@@ -9,13 +9,3 @@ export async function readData<T>(name: string, command: string): Promise<T> {
   });
   return JSON.parse(text) as T;
 }
-
-/** The last day on which something was measured, and what was measured on another. */
-export function datesOf(rows: readonly { readonly name: string; readonly date: string }[]): string {
-  const [last, ...others] = [...new Set(rows.map(({ date }) => date))].sort().reverse();
-  const older = others.map((day) => {
-    const names = rows.filter(({ date }) => date === day).map(({ name }) => name);
-    return `on ${day}: ${names.join("; ")}`;
-  });
-  return older.length > 0 ? `${last} (${older.join("; ")})` : `${last}`;
-}

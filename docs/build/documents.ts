@@ -46,12 +46,6 @@ export const publishedForms: readonly string[] = [
 // What the site holds of the files these documents name.
 const published: Readonly<Record<string, string>> = {
   ...Object.fromEntries(publishedForms.map((name) => [name, `/${name}`])),
-  "contract/conformance/retries.json": "/conformance/retries.json",
-  "contract/conformance/errors.json": "/conformance/errors.json",
-  "contract/conformance/exchanges.json": "/conformance/exchanges.json",
-  "contract/conformance/mutants.json": "/conformance/mutants.json",
-  "contract/conformance/operations.json": "/conformance/operations.json",
-  "contract/conformance/parameters.json": "/conformance/parameters.json",
   ...Object.fromEntries(documents.map(({ file, page }) => [file, `/${page}`])),
 };
 
@@ -73,7 +67,8 @@ function relink(text: string, folder: string): string {
   return text.replaceAll(
     /\[([^\]]+)\]\((?!https?:|#|mailto:)([^)#]+)(#[^)]*)?\)/g,
     (_, label: string, target: string, anchor = "") => {
-      const page = published[path.posix.join(folder, target)];
+      const file = path.posix.join(folder, target);
+      const page = published[file] ?? /^contract(\/conformance\/.*\.json)$/.exec(file)?.[1];
       return page === undefined ? label : `[${label}](${page}${page.endsWith(".md") ? anchor : ""})`;
     },
   );

@@ -24,17 +24,15 @@ export function enumPages(contract: Contract): Page[] {
   ].join("\n");
   return [
     { path: "enums/index.md", text: index },
-    ...enums.map(([name, schema]) => ({ path: `enums/${name}.md`, text: enumPage(name, schema, contract) })),
+    ...enums.map(([name, schema]) => ({ path: `enums/${name}.md`, text: enumPage(name, schema) })),
   ];
 }
 
-function enumPage(name: string, schema: Schema, contract: Contract): string {
-  const used = usesOf(name, contract);
+function enumPage(name: string, schema: Schema): string {
   return [
     head(name, `${name}: ${firstLine(schema)} Every value with its meaning.`),
     `# ${name}\n`,
     `${prose(firstLine(schema))}\n`,
-    used.length === 0 ? "" : `Used by ${used.map(code).join(", ")}.\n`,
     `${unstated(schema)}\n`,
     name === "JobState" ? aboutStates : "",
     "## Values\n",
@@ -48,27 +46,7 @@ function valuesOf(name: string, schema: Schema): string {
     const shown = name === "Code" ? `[${code(value)}](/codes/${value}.md)` : code(value);
     return [`<span id="${value}">${shown}</span>`, prose(sentence(meaning))];
   });
-  const values = table(["Value", "Meaning"], rows);
-  return rows.length < 10 ? values : `<TableFilter label="Find a value">\n\n${values}\n\n</TableFilter>\n`;
-}
-
-function usesOf(name: string, contract: Contract): string[] {
-  const fields = Object.entries(contract.schemas).flatMap(([owner, { properties = {} }]) =>
-    Object.entries(properties).map(([field, schema]) => ({ owner, field, schema })),
-  );
-  const parameters = contract.operations.flatMap(({ id, parameters: all }) =>
-    Object.values(all)
-      .flat()
-      .map((each) => ({ owner: id, field: each.name, schema: each.schema as Schema })),
-  );
-  return [...fields, ...parameters]
-    .filter(({ schema }) => refersTo(schema, name) || refersTo(schema.items ?? {}, name))
-    .map(({ owner, field }) => `${owner}.${field}`);
-}
-
-function refersTo(schema: Schema, name: string): boolean {
-  const refs = [schema.$ref, ...(schema.allOf ?? []).map(({ $ref }) => $ref)];
-  return refs.includes(`#/components/schemas/${name}`);
+  return table(["Value", "Meaning"], rows);
 }
 
 function firstLine({ description = "" }: Schema): string {

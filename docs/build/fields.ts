@@ -47,7 +47,7 @@ function within(
   const fields = listed(shape, way).map((field) => ({ ...field, name: `${prefix}${field.name}` }));
   const names = Object.keys(shape.properties).join(", ");
   const title = `::: details ${schema.items ? "Each item of " : ""}${name}: ${names}`;
-  const own = `${title}\n${unstated(shape)}\n\n${fieldTable(contract, fields)}\n:::\n`;
+  const own = `${title}\n${unstated(shape, name)}\n\n${fieldTable(contract, fields)}\n:::\n`;
   return [own, ...fields.flatMap((field) => within(contract, field, way, [...around, inner]))];
 }
 
@@ -56,7 +56,7 @@ export function fieldTable(contract: Contract, fields: readonly Field[]): string
   const rows = fields.map(({ name, note, schema }) => [
     `${code(name)}${note === "" ? "" : ` ${chip(note)}`}`,
     typeOf(contract, schema),
-    [prose(wordsOf(contract, schema)), rules(schema), unstated(schema)].filter(Boolean).join(" "),
+    [prose(wordsOf(contract, schema)), rules(schema), unstated(schema, name)].filter(Boolean).join(" "),
   ]);
   return `${table(["Field", "Type", "Meaning"], rows)}\n`;
 }

@@ -7,18 +7,11 @@ import type { Page } from "./markdown.js";
 import { contractPages, measuredParts } from "./pages.js";
 import { programParts } from "./runtimes.js";
 
-/** Pages of the site that are guides, and generated as a whole. */
-export const generatedGuides: readonly string[] = ["guide/decision-table.md", "guide/error-bodies.md"];
-
 /** The guides as they should be now, by their files below the project's folder. */
 export async function guides(root: string): Promise<Record<string, string>> {
   const pages = [...(await contractPages()), ...(await measured()), ...(await programParts())];
-  const whole = pages.filter(({ path: name }) => generatedGuides.includes(name));
-  const written = Object.fromEntries(
-    whole.map(({ path: name, text }) => [`docs/${name}`, marked(name, text)]),
-  );
+  const written: Record<string, string> = {};
   for (const file of ["README.md", ...writtenPages().map((name) => `docs/${name}`)]) {
-    if (file in written) continue;
     written[file] = withParts(file, await readFile(path.join(root, file), "utf8"), pages);
   }
   return written;
@@ -27,7 +20,7 @@ export async function guides(root: string): Promise<Record<string, string>> {
 // What nobody has measured yet keeps its place.
 async function measured(): Promise<Page[]> {
   const parts = await Promise.all(measuredParts.map((part) => part().catch(() => undefined)));
-  return parts.filter((part) => part !== undefined);
+  return parts.flat().filter((part) => part !== undefined);
 }
 
 /** A guide in which what stands between the comments of these parts is theirs. */
@@ -37,20 +30,9 @@ export function withParts(file: string, guide: string, parts: readonly Page[]): 
     (all, begin: string, name: string, end: string) => {
       const part = parts.find((each) => each.path === `parts/${name}.md`);
       if (part === undefined) return all;
-      if (file === "README.md") return `${begin}\n${unlinked(part.text).trim()}\n${end}`;
       return `${begin}\n\n${readable(part.text, file).trim()}\n\n${end}`;
     },
   );
-}
-
-// The guides are in the package and in the repository, at different places: so the README names them.
-function unlinked(text: string): string {
-  return text.replaceAll(/\[[^\]]+\]\([^)#]*?([\w-]+\.md)[^)]*\)/g, (_, name: string) => `\`${name}\``);
-}
-
-function marked(name: string, text: string): string {
-  const page = readable(text, `docs/${name}`).trim();
-  return `${page.replace(/^(---\n.*?\n---\n)/s, "$1\n<!-- Written by `npm run generate`. -->\n")}\n`;
 }
 
 // Folded parts as HTML, which GitHub folds too.

@@ -65,20 +65,9 @@ export const sharedHead: HeadTag[] = [
   ["link", { rel: "icon", type: "image/svg+xml", href: `${place.base}icon.svg` }],
   ["link", { rel: "icon", type: "image/png", sizes: "32x32", href: `${place.base}icon-32.png` }],
   ["link", { rel: "apple-touch-icon", href: `${place.base}icon-180.png` }],
+  ["link", { rel: "alternate", type: "application/rss+xml", href: `${place.base}changes.xml` }],
   ["meta", { name: "theme-color", content: "#0d6b5c" }],
 ];
-
-/** A generated API page says nothing of its own about itself. */
-export function ownWords(path: string): { title?: string; description?: string } {
-  const [, entry] = /^api\/(tunerank.*)\.md$/.exec(path) ?? [];
-  if (entry) {
-    const description = `Everything that ${entry} exports, with its types, units and defaults.`;
-    return { title: `API of ${entry}`, description };
-  }
-  return path.startsWith("api/")
-    ? { description: "The entries of the package, with what each exports." }
-    : {};
-}
 
 /**
  * A built page, put right for a slow line: the style alone is waited for, the scripts come after it. VitePress writes

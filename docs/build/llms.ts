@@ -2,10 +2,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { relinked, siteAddress } from "./addresses.js";
 import { publishedForms } from "./documents.js";
-import { addressOf, ownWords, type Place } from "./head.js";
+import { addressOf, type Place } from "./head.js";
 import { plainPage } from "./markdown.js";
 import { whatTheyDo } from "./operations.js";
-import { withoutRecordings } from "./recordings.js";
 
 /** One page of the site as Markdown. */
 export interface SitePage {
@@ -42,9 +41,11 @@ export async function writeLlmsTexts(
       const address = siteAddress(link, `docs/${source}`);
       return address === undefined ? undefined : { address };
     });
-    const description = page.description || (ownWords(target).description ?? "");
-    const text = withoutRecordings(linked).replaceAll("](/", `](${addressOf("", place)}`);
-    listed.set(target, `- [${page.title}](${addressOf(target, place)})${description && `: ${description}`}`);
+    const text = linked.replaceAll("](/", `](${addressOf("", place)}`);
+    listed.set(
+      target,
+      `- [${page.title}](${addressOf(target, place)})${page.description && `: ${page.description}`}`,
+    );
     texts.set(target, `<!-- ${addressOf(target, place)} -->\n\n${text}`);
     await mkdir(path.dirname(path.join(site, target)), { recursive: true });
     await writeFile(path.join(site, target), text);
@@ -77,21 +78,12 @@ interface Entry {
 
 /** The sidebar's parts with the Markdown of their pages, those of folded parts included; the home page is the first. */
 export function sectionsOf(sidebar: readonly Entry[]): Section[] {
-  return sidebar.map(({ text = "", items = [] }, index) => ({
-    heading: text,
-    targets: [...(index === 0 ? ["index.md"] : []), ...items.flatMap(targetsOf)],
+  const targetsOf = ({ link, items = [] }: Entry): string[] => [
+    ...(link === undefined ? [] : [`${link.slice(1).replace(/(^|\/)$/, "$1index")}.md`]),
+    ...items.flatMap(targetsOf),
+  ];
+  return sidebar.map((part, index) => ({
+    heading: part.text ?? "",
+    targets: [...(index === 0 ? ["index.md"] : []), ...targetsOf(part)],
   }));
-}
-
-function targetsOf({ link, items = [] }: Entry): string[] {
-  const own =
-    link === undefined
-      ? []
-      : [
-          link
-            .slice(1)
-            .replace(/(^|\/)$/, "$1index")
-            .concat(".md"),
-        ];
-  return [...own, ...items.flatMap(targetsOf)];
 }

@@ -30,21 +30,28 @@ export function head(title: string, description: string, { wide = false }: { wid
   return `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(description)}\n${wide ? "aside: false\n" : ""}---\n`;
 }
 
-/** What is not documented, marked as such, and what was decided here: a note that opens, below what it is about. */
-export function unstated({
-  "x-unstated": text,
-}: {
-  readonly "x-unstated"?: string | undefined;
-} = {}): string {
+/** Marks what is not documented at a place of a page; {@link withUnstated} tells it. */
+export function unstated(
+  { "x-unstated": text }: { readonly "x-unstated"?: string | undefined } = {},
+  of = "",
+): string {
   const [, open, decided] = /^Not stated: (.*?)\s+Decided: (.*)$/s.exec(text?.trim() ?? "") ?? [];
   if (open === undefined || decided === undefined) return "";
-  return `\n\n<details class="unstated"><summary>Not documented: ${prose(inShort(open))}</summary>\n\n${prose(open)} <b>Decided here:</b> ${prose(decided)}\n\n</details>\n\n`;
+  return `⟦${of && `${code(of)}: `}${prose(open)} *Assumed:* ${prose(decided)}⟧`;
 }
 
-// What is open, in a few words: its first clause.
-function inShort(open: string): string {
-  const [clause = ""] = open.replaceAll(/\s+/g, " ").split(/,(?= )|[.;]/);
-  return clause.length > 64 ? `${clause.slice(0, clause.lastIndexOf(" ", 64))} …` : clause;
+/** The page with one line for all that the service does not document of it, which unfolds below its first words. */
+export function withUnstated({ path, text }: Page): Page {
+  const found = new Set<string>();
+  const rest = text.replaceAll(/\s*⟦([^⟧]*)⟧/g, (_, said: string) => {
+    found.add(`- ${said.replaceAll(/\s+/g, " ")}`);
+    return "";
+  });
+  if (found.size === 0) return { path, text };
+  const summary = `The service does not document ${found.size} of these facts: what this client assumes`;
+  const note = `<details class="unstated"><summary>${summary}</summary>\n\n${[...found].join("\n")}\n\n</details>\n\n`;
+  const at = rest.search(/^## /m);
+  return { path, text: at < 0 ? `${rest}\n\n${note}` : rest.slice(0, at) + note + rest.slice(at) };
 }
 
 /** A block of code. */
@@ -79,7 +86,7 @@ function plain(text: string): string {
     .replaceAll(/^```(\w+) .*$/gm, "```$1")
     .replaceAll(/^<summary>(.*)<\/summary>$/gm, "**$1**")
     .replaceAll(/<\/?b>/g, "**")
-    .replaceAll(/<\/?(div|span|section|main|a|details|summary|FailureLab|TableFilter)\b[^>]*>/g, "")
+    .replaceAll(/<\/?(div|span|section|main|a|details|summary|FailureLab)\b[^>]*>/g, "")
     .replaceAll(/\{target="\w+"\}/g, "")
     .replaceAll(/\n{3,}/g, "\n\n")
     .trim()}\n`;

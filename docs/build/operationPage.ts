@@ -2,12 +2,12 @@
 import { existsSync } from "node:fs";
 import { isSafe } from "../../scripts/generate/document.js";
 import type { OperationShape, ResponseKind } from "../../scripts/generate/operations.js";
-import { calls } from "../lab/calls.js";
 import { blocksOf } from "./blocks.js";
 import type { Contract, Operation, OperationResponse, Parameter, Schema } from "./contract.js";
 import { type Field, fieldsOf, fieldTable, job } from "./fields.js";
 import { block, code, head, prose, table, unstated } from "./markdown.js";
 import { pageOf } from "./operations.js";
+import { otherSamples } from "./otherSamples.js";
 
 /** The Markdown of its page. */
 export function operationPage(contract: Contract, operation: Operation): string {
@@ -19,7 +19,7 @@ export function operationPage(contract: Contract, operation: Operation): string 
     `${block("http", `${method} ${path}`)}\n`,
     `${prose(told.description)}\n`,
     `Operation ${code(id)}; in TypeScript it is ${inTypeScript(operation)}. ${defaults(operation)} ${unstated(told)} ${unstated(contract.tags.find(({ name }) => told.tags.includes(name)))}\n`,
-    exchange(samplesOf(pageOf(id).page), goodExamples(contract, operation)[0]),
+    exchange(samplesOf(pageOf(id).page, id), goodExamples(contract, operation)[0]),
     ...parameterParts(contract, operation),
     "## Body\n",
     body(contract, operation),
@@ -27,7 +27,6 @@ export function operationPage(contract: Contract, operation: Operation): string 
     response(contract, operation),
     "## Errors\n",
     errors(contract, operation),
-    tryIt(pageOf(id).page),
   ].join("\n");
 }
 
@@ -62,14 +61,14 @@ const samples = [
 ] as const;
 
 // Those of its guide, which tests run.
-function samplesOf(name: string): string {
+function samplesOf(name: string, id: string): string {
   if (!existsSync(new URL(`../guide/${name}.md`, import.meta.url))) return "";
   const blocks = blocksOf(`guide/${name}.md`);
   const lines = samples.flatMap(([extension, label]) => {
     const found = blocks.find(({ file }) => file === `${name}.${extension}`);
     return found === undefined ? [] : [`${block(`${found.language} [${label}]`, found.text)}\n`];
   });
-  return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ":::\n"].join("\n");
+  return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ...otherSamples(id), ":::\n"].join("\n");
 }
 
 interface Example {
@@ -91,16 +90,7 @@ function exchange(request: string, response: Example | undefined): string {
   if (response === undefined) return request;
   const shown = `**Response**, an example that is made up\n\n${exampleBlock(response)}\n`;
   if (request === "") return shown;
-  return `<div class="pair">\n<div>\n\n**Request**\n\n${request}\n</div>\n<div>\n\n${shown}\n</div>\n</div>\n`;
-}
-
-function tryIt(name: string): string {
-  if (!(name in calls)) return "";
-  return [
-    "## Try it\n",
-    `Against the mock server, on your machine: \`npx tunerank mock\`, then the samples above with \`TUNERANK_BASE_URL=http://127.0.0.1:4010\`, \`TUNERANK_API_KEY=any\` and \`TUNERANK_ACCOUNT_ID=acme\`.\n`,
-    `::: details Run it in this page\n<FailureLab operation="${name}" preset="nothing" />\n:::\n`,
-  ].join("\n");
+  return `**Request**\n\n${request}\n\n${shown}`;
 }
 
 const places = { path: "Path", query: "Query", header: "Headers" } as const;
@@ -164,7 +154,7 @@ function response(contract: Contract, operation: Operation): string {
 function headersOf(contract: Contract, headers: Readonly<Record<string, Parameter>>): string {
   const rows = Object.entries(headers).map(([name, header]) => {
     const found = contract.resolve<Parameter>(header);
-    return [code(name), `${prose(found.description ?? "")} ${unstated(found)}`];
+    return [code(name), `${prose(found.description ?? "")}${unstated(found, name)}`];
   });
   return `${table(["Header", "Meaning"], rows)}\n`;
 }
@@ -193,18 +183,23 @@ function errors(contract: Contract, { told, response: { status: good } }: Operat
     {},
     ...Object.values(told.responses).map((each) => contract.resolve<OperationResponse>(each).headers),
   );
-  const rows = failed.map(([status, { description = "", content = {} }]) => {
+  const rows = failed.map(([status, each]) => {
+    const { description = "", content = {} } = each;
     const codes = Object.keys(content["application/json"]?.examples ?? {}).filter(
       (name) => name in contract.codes,
     );
-    return [status, codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "), prose(description)];
+    return [
+      status,
+      codes.map((name) => `[${code(name)}](/codes/${name}.md)`).join(", "),
+      `${prose(description)}${unstated(each, status)}`,
+    ];
   });
-  const decided = failed
-    .map(([status, each]) => [status, unstated(each)])
-    .filter(([, words]) => words !== "");
   return [
     `${table(["HTTP", "Codes", "Meaning"], rows)}\n`,
     `Which operation responds with which code is not documented, nor is the shape of an error's body: [how the client reads it](/guide/error-bodies.md). ${unstated(contract.schemas.ErrorBody)}\n`,
-    `::: details What is not documented of each status, and its headers\n${table(["HTTP", "Decisions"], decided)}\n\n${headersOf(contract, headers)}\n:::\n`,
+    `::: details Headers
+${headersOf(contract, headers)}
+:::
+`,
   ].join("\n");
 }

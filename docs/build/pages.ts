@@ -1,5 +1,4 @@
-import { benchmarkBarsPart } from "./benchmarkBars.js";
-import { benchmarkSummaryPart, benchmarksPart, oneProcessPart } from "./benchmarks.js";
+import { benchmarkParts } from "./benchmarks.js";
 import { codePages, errorBodyPages } from "./codes.js";
 import { commandLineParts, commandOptionsPart } from "./commandLine.js";
 import { conformancePart } from "./conformanceResults.js";
@@ -8,16 +7,13 @@ import { decisionPages } from "./decisions.js";
 import { documentPages } from "./documents.js";
 import { enumPages } from "./enums.js";
 import { languagesPart } from "./languages.js";
-import type { Page } from "./markdown.js";
-import { mutantsPart } from "./mutants.js";
+import { type Page, withUnstated } from "./markdown.js";
 import { optionsPart } from "./options.js";
-import { proxiesPart } from "./proxies.js";
+import { outagePart } from "./outage.js";
 import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
-import { outagePart, refusalsPart } from "./refusals.js";
 import { revisionsPart, versionsPart } from "./revisions.js";
-import { firstHourPart, packageChecksPart, runtimesPart } from "./runtimes.js";
-import { simulationPart } from "./simulation.js";
+import { runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
 
 /** The pages and parts of pages that are made of the contract and of the sources. */
@@ -25,8 +21,7 @@ export async function contractPages(): Promise<Page[]> {
   const contract = await Contract.read();
   return [
     ...(await codePages(contract)),
-    ...enumPages(contract),
-    ...referencePages(contract),
+    ...[...enumPages(contract), ...referencePages(contract)].map(withUnstated),
     ...(await decisionPages()),
     ...(await errorBodyPages()),
     ...(await documentPages()),
@@ -40,20 +35,11 @@ export async function contractPages(): Promise<Page[]> {
 }
 
 /** The parts that are made of what the checks and the bench have measured. */
-export const measuredParts: readonly (() => Promise<Page>)[] = [
+export const measuredParts: readonly (() => Promise<Page | Page[]>)[] = [
   runtimesPart,
-  firstHourPart,
-  packageChecksPart,
   languagesPart,
   conformancePart,
-  mutantsPart,
-  benchmarkBarsPart,
-  benchmarkSummaryPart,
-  benchmarksPart,
-  oneProcessPart,
+  benchmarkParts,
   outagePart,
-  refusalsPart,
-  simulationPart,
-  proxiesPart,
   reasonsPart,
 ];

@@ -5,7 +5,6 @@ import { writtenPages } from "./blocks.js";
 import { documents } from "./documents.js";
 import { plainPage } from "./markdown.js";
 import { contractPages } from "./pages.js";
-import { withoutRecordings } from "./recordings.js";
 
 /** A guide or a recipe as Markdown that stands alone. */
 export interface PlainGuide {
@@ -20,8 +19,8 @@ export interface PlainGuide {
 export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   // By what they are named in links: the project's own documents are guides too.
   const sources = new Map<string, { readonly name: string; readonly raw: string; readonly at: string }>();
-  // The site alone has a page for contributors, the rows of errors.json as a table, and the figures, which are large.
-  const left = ["index.md", "guide/contribute.md", "guide/error-bodies.md", "guide/benchmarks.md"];
+  // The site alone has a page for contributors, and the figures.
+  const left = ["index.md", "guide/contribute.md", "guide/benchmarks.md"];
   for (const page of writtenPages().filter((each) => !left.includes(each))) {
     const raw = await readFile(path.join(docs, page), "utf8");
     sources.set(`docs/${page}`, { name: page.replace(/^guide\//, ""), raw, at: `docs/${page}` });
@@ -32,9 +31,7 @@ export async function plainGuides(docs: string): Promise<PlainGuide[]> {
   const nameOf = (file: string) => (sources.get(file) ?? siteSources(sources, file))?.name;
   const guides = [...sources.values()].map(({ name, raw, at }) => {
     const page = plainPage(raw);
-    const text = relinked(withoutRecordings(page.text), (link) =>
-      linkInPackage(link.address, at, name, nameOf),
-    );
+    const text = relinked(page.text, (link) => linkInPackage(link.address, at, name, nameOf));
     return { ...page, name, text };
   });
   return guides.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));

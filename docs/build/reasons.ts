@@ -1,56 +1,37 @@
-// Why one would choose it: a figure for each reason, read from what was measured and tested.
+// Why one would choose it: what was measured and tested, in a list.
 import { readFile } from "node:fs/promises";
-import { readResults } from "../../bench/results.js";
+import { isOlder, readResults } from "../../bench/results.js";
 import { readData } from "./data.js";
 import type { Page } from "./markdown.js";
 
-const json = async (file: string) =>
-  JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), "utf8"));
-
-interface Row {
-  readonly operations: {
-    readonly uploadDatasetFile?: {
-      readonly requests: number;
-      readonly executed?: string;
-      readonly notRetried?: string;
-    };
-  };
+interface Client {
+  readonly tool: string;
+  readonly called: number;
 }
 
 /** The list of the home page and of the README. */
 export async function reasonsPart(): Promise<Page> {
-  const { rows } = (await json("contract/conformance/retries.json")) as { rows: readonly Row[] };
-  const unsafe = rows.filter(({ operations: { uploadDatasetFile: upload } }) => {
-    return upload?.notRetried === "not-safe" && upload.requests === 1 && upload.executed !== "no";
-  });
-  // Without a mark: scripts/release.ts refuses to publish older ones.
-  const { cpuPerCall, manyItems } = Object.values(readResults()).at(-1)?.scenarios ?? {};
-  const { tunerank = 1, openai = 0 } = cpuPerCall?.medians ?? {};
-  const { clients } = await readData<{ clients: readonly { tool: string; called: number }[] }>(
+  const { node, scenarios } = Object.values(readResults()).at(-1) ?? {};
+  const cpu = scenarios?.cpuPerCall;
+  const { tunerank = 1, openai = 0 } = cpu?.medians ?? {};
+  const { clients } = await readData<{ clients: readonly Client[] }>(
     "generators.json",
     "npm run check:generators",
   );
   const called = new Set(clients.filter((each) => each.called > 0).map(({ tool }) => tool)).size;
-  const { dependencies = {} } = await json("package.json");
-  const reasons: [figure: number | string, words: string][] = [
-    [
-      unsafe.length,
-      "tested upload failures that the client does not retry, because the service may already have stored the file: [retries](/guide/retries.md).",
-    ],
-    [
-      `${(openai / tunerank).toFixed(1)}×`,
-      "less CPU for the same call than with the openai package: [compared with other SDKs](/guide/benchmarks.md).",
-    ],
-    [
-      (manyItems?.medians["items ranked"] ?? 0).toLocaleString("en"),
-      "items ranked in one call, in a heap of 96 MB: [many items](/guide/rerank.md#rank-many-items-in-batches).",
-    ],
-    [
-      new Set(clients.map(({ tool }) => tool)).size,
-      `code generators accept the OpenAPI document. We compiled and called the clients from ${called} of them: [languages](/guide/languages.md).`,
-    ],
-    [Object.keys(dependencies).length, "dependencies: [what is in the package](/guide/security.md)."],
+  const { dependencies = {} } = JSON.parse(
+    await readFile(new URL("../../package.json", import.meta.url), "utf8"),
+  );
+  const lines = [
+    "The client does not send again an upload or a resume that may have run, unless the service itself asks for a retry: [Did it run?](/guide/errors.md#did-it-run)",
+    // A figure that is older than the code is not shown.
+    ...(cpu === undefined || isOlder(cpu)
+      ? []
+      : [
+          `A call takes 1/${Math.floor(openai / tunerank)} of the CPU of the openai package ([Node ${node}, ${cpu.date.slice(0, 10)}](/guide/benchmarks.md)).`,
+        ]),
+    `For [other languages](/guide/languages.md), clients from ${called} code generators were compiled and called.`,
+    `${Object.keys(dependencies).length} dependencies: [security](/guide/security.md).`,
   ];
-  const lines = reasons.map(([figure, words]) => `- **${figure}** ${words}`);
-  return { path: "parts/reasons.md", text: lines.join("\n") };
+  return { path: "parts/reasons.md", text: lines.map((line) => `- ${line}`).join("\n") };
 }

@@ -49,7 +49,7 @@ function jobPage(contract: Contract): string {
   const [whole = job, ...parts] = jobParts(contract);
   const partOf = (name: string): string => {
     const schema = contract.schemas[name] ?? fail();
-    const words = `${prose(schema.description ?? name)} ${unstated(schema)}`;
+    const words = `${prose(schema.description ?? name)} ${unstated(schema, name)}`;
     return `::: details ${name}\n<div id="${name.toLowerCase()}">\n\n${words}\n\n</div>\n\n${fieldsOf(contract, schema, "request")}\n:::\n`;
   };
   const schema = contract.schemas[whole] ?? fail();
@@ -69,9 +69,7 @@ function jobPage(contract: Contract): string {
     }),
     "# The job and its parts\n",
     `${prose(schema.description ?? "")} It is the response of ${links.join(" and ")}. ${unstated(schema)}\n`,
-    '<TableFilter label="Find a field">\n',
     fieldsOf(contract, schema, "request"),
-    "</TableFilter>\n",
     "## Its parts\n",
     parts.map(partOf).join("\n"),
     examplesOf(everyField === undefined ? [] : [everyField]),
@@ -92,16 +90,14 @@ function limitsPage(contract: Contract): string {
     .map(({ owner, name, schema }) => [
       code(name),
       code(owner),
-      `${limitOf(schema)} ${unstated(schema)}`,
+      `${limitOf(schema)}${unstated(schema, name)}`,
       schema.default === undefined ? "" : code(JSON.stringify(schema.default)),
     ]);
   return [
     head("Limits", "Every limit and default that the contract names."),
     "# Limits\n",
     "Every limit and default that the contract names. Rate limits and quotas are not documented, and none is assumed.\n",
-    '<TableFilter label="Find a limit">\n',
     table(["Field", "Of", "Limit", "Default"], rows),
-    "\n</TableFilter>\n",
   ].join("\n");
 }
 

@@ -6,13 +6,10 @@ import { cp, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeApiPages } from "./api.js";
-import { brokenLinks } from "./checkLinks.js";
-import { writeForCrawlers } from "./crawlers.js";
 import { publishedForms } from "./documents.js";
-import { generatedGuides } from "./guides.js";
+import { changelogFeed } from "./feed.js";
 import { place } from "./head.js";
 import { labPart } from "./labRecordings.js";
-import { lightenStyle } from "./lightStyle.js";
 import { type SitePage, sectionsOf, writeLlmsTexts } from "./llms.js";
 import type { Page } from "./markdown.js";
 import { contractPages } from "./pages.js";
@@ -24,18 +21,11 @@ const site = path.join(root, "site");
 const generated = path.join(docs, "generated");
 
 if (process.argv.includes("--update-outputs")) {
-  const [{ updateOutputs }, { recordings }] = await Promise.all([
-    import("./runBlocks.js"),
-    import("./recordings.js"),
-  ]);
+  const { updateOutputs } = await import("./runBlocks.js");
   await updateOutputs();
-  for (const [file, text] of Object.entries(await recordings(root)))
-    await writeFile(path.join(root, file), text);
 }
 await writeGenerated([
-  ...(await contractPages()).filter(
-    ({ path: name }) => !/^parts\//.test(name) && !generatedGuides.includes(name),
-  ),
+  ...(await contractPages()).filter(({ path: name }) => !/^parts\//.test(name)),
   await labPart(),
 ]);
 await writeApiPages(docs);
@@ -43,18 +33,11 @@ if (process.argv.includes("--serve")) {
   await vitepress("dev");
 } else {
   await vitepress("build");
-  await lightenStyle(site);
   await publishFiles();
   // It lists what has just been generated.
   const { sidebar } = await import(new URL("../.vitepress/sidebar.ts", import.meta.url).href);
-  const pages = await sitePages();
-  await writeLlmsTexts({ docs, site, place }, pages, sectionsOf(sidebar));
-  await writeForCrawlers(
-    site,
-    pages.map(({ target }) => target),
-    place,
-  );
-  await checkSite();
+  await writeFile(path.join(site, "changes.xml"), await changelogFeed(place));
+  await writeLlmsTexts({ docs, site, place }, await sitePages(), sectionsOf(sidebar));
 }
 
 async function writeGenerated(written: readonly Page[]): Promise<void> {
@@ -100,14 +83,4 @@ async function sitePages(): Promise<SitePage[]> {
     .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|parts|browser|\.vitepress)\//.test(file));
   const found = files.map((source) => ({ source, target: source.replace(/^generated\//, "") }));
   return found.sort((a, b) => a.target.localeCompare(b.target));
-}
-
-async function checkSite(): Promise<void> {
-  const broken = await brokenLinks(site, place.base);
-  for (const [address, [first, ...others]] of broken) {
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    console.error(`Broken link: ${address} on ${first}${more}`);
-  }
-  if (broken.size > 0) process.exitCode = 1;
-  else console.log("site/ is written; every link within it leads somewhere.");
 }

@@ -1,4 +1,4 @@
-// The calls that the lab makes: those of the client, which a reader may change, and the same ones with `fetch`.
+// The calls that the lab makes: those of the client, and the same ones with `fetch`.
 
 /** An operation of the lab. */
 export type LabOperation = keyof typeof calls;
@@ -16,12 +16,10 @@ console.log(job.state);`,
   documents: ["Rome is in Italy.", "Paris, France."],
 });
 console.log("best:", data[0].index);`,
-  scale: `await client.deployments.scale("prod", 0);
-console.log("scaled to zero");`,
 };
 
-/** The operations in the order in which the lab shows them: what must not be repeated first. */
-export const operations: readonly LabOperation[] = ["upload", "resume", "rerank", "scale"];
+/** The operations that some page shows. */
+export const operations: readonly LabOperation[] = ["upload", "resume", "rerank"];
 
 /** The loop that people write around `fetch`, as the lab shows and runs it. */
 export const loop = `async function send(url, init) {
@@ -71,11 +69,4 @@ const answer = await send(
 );
 ${check}
 console.log("best:", (await answer.json()).data[0].index);`,
-  scale: `const answer = await send(
-  "${account}/deployments/prod:scale",
-  { method: "PATCH", ${json}, body: '{"replicaCount": 0}' },
-);
-${check}
-await answer.text();
-console.log("scaled to zero");`,
 };

@@ -1,10 +1,10 @@
-// Runs one call against the real test service, with the real client or with a loop around `fetch`, in this page or process.
-import { type AttemptEvent, type CallOptions, createClient, isStatusError, type StatusError } from "tunerank";
+// Runs one call against the test service of the package, with the client or with a loop around `fetch`.
+import { type AttemptEvent, createClient, isStatusError, type StatusError } from "tunerank";
 import { createTestService, type TestService } from "tunerank/testing";
 import { calls, type LabOperation, loop, loopCalls } from "./calls.js";
 import type { Preset } from "./presets.js";
 
-/** A stretch of a call's time, in milliseconds since its start; without an end it goes on. */
+/** A stretch of a call's time, in milliseconds since its start; while it goes on it has no end. */
 export interface Stretch {
   readonly kind: "attempt" | "wait";
   readonly from: number;
@@ -21,70 +21,67 @@ const told = [
   "httpStatus",
   "notRetried",
   "hint",
-  "inferred",
 ] as const;
 
-/** What the lab shows of an error. */
-export type Told = Pick<StatusError, (typeof told)[number]>;
-
-/** What is known of a call so far. */
+/** How a call went. */
 export interface Course {
   readonly operation: LabOperation;
   readonly stretches: readonly Stretch[];
   /** How many requests the test service has received. */
   readonly requests: number;
-  /** What the test service has now. */
-  readonly kept: Kept;
-  readonly printed: readonly string[];
-  readonly state: "running" | "done" | "failed";
+  /** How often it did what it was asked. */
+  readonly times: number;
+  readonly state: "done" | "failed";
   /** Of a call of the client that failed. */
-  readonly error?: Told;
-  /** Of a loop that failed, and of a snippet that is wrong in itself. */
+  readonly error?: Pick<StatusError, (typeof told)[number]>;
+  /** Of a loop that failed. */
   readonly mistake?: string;
 }
 
-/** What the test service has of what it was asked: how many files, replicas; the state of the job. */
-export interface Kept {
-  readonly files: number;
-  readonly replicas: number;
-  readonly job: string;
-}
-
-/** What is to be tried. */
+/** What is to be tried: the first request meets the failure. */
 export interface Experiment {
   readonly operation: LabOperation;
-  /** The snippet; it sees `client` and `console`. */
-  readonly code?: string;
   readonly preset: Preset;
-  /** How many requests meet the failure. */
-  readonly times: number;
   /** How long the test service takes for a response. */
   readonly responseMs: number;
 }
 
-type Show = (course: Course) => void;
-type Snippet = (...seen: unknown[]) => Promise<void>;
-const AsyncFunction = (async () => {}).constructor as new (...parts: string[]) => Snippet;
+type Change = (next: (stretches: readonly Stretch[], now: number) => readonly Stretch[]) => void;
+const AsyncFunction = (async () => {}).constructor as new (
+  ...parts: string[]
+) => (...seen: unknown[]) => Promise<void>;
+const silent = { log: () => {} };
 
-/** Makes the call with the client. @param show Called with each thing that happens. */
-export function run(experiment: Experiment, show: Show = () => {}): Promise<Course> {
-  const { operation, preset, code = calls[operation] } = experiment;
-  return follow(experiment, show, async ({ service, now, change, console }) => {
-    const onAttempt = (event: AttemptEvent): void =>
-      change((stretches) => afterAttempt(stretches, event, now()));
+/** Makes the call with the client. */
+export async function run(experiment: Experiment): Promise<Course> {
+  const send = new AsyncFunction("client", "console", `"use strict";\n${calls[experiment.operation]}`);
+  const clientOf = (service: TestService, onAttempt?: (event: AttemptEvent) => void) =>
+    createClient({
+      baseUrl: "https://service.test",
+      accountId: "acme",
+      apiKey: "key-of-the-lab",
+      fetch: service.fetch,
+      dangerouslyAllowBrowser: true,
+      ...(onAttempt && { onAttempt, ...experiment.preset.options }),
+    });
+  // The client loads a method with its first call: that is no part of what is measured.
+  await send(clientOf(createTestService()), silent);
+  return await follow(experiment, async (service, change) => {
     change(() => [{ kind: "attempt", from: 0 }]);
-    const client = clientOf(service.fetch, { onAttempt, ...preset.options });
-    await new AsyncFunction("client", "console", `"use strict";\n${code}`)(client, console);
+    await send(
+      clientOf(service, (event) => change((stretches, now) => afterAttempt(stretches, event, now))),
+      silent,
+    );
   });
 }
 
-/** Makes the same call with `fetch` in a loop. @param show Called with each thing that happens. */
-export function runLoop(experiment: Experiment, show: Show = () => {}): Promise<Course> {
-  return follow(experiment, show, async ({ service, now, change, console }) => {
+/** Makes the same call with `fetch` in a loop. */
+export function runLoop(experiment: Experiment): Promise<Course> {
+  return follow(experiment, async (service, change) => {
     const fetch = async (url: string, init: object): Promise<unknown> => {
-      change((stretches) => nextAttempt(stretches, now()));
+      change(nextAttempt);
       const ended = (code?: string): void =>
-        change((stretches) => ending(stretches, { to: now(), ...(code && { code }) }));
+        change((stretches, to) => ending(stretches, { to, ...(code && { code }) }));
       try {
         const response = await service.fetch(url, init);
         ended(response.ok ? undefined : `HTTP ${response.status}`);
@@ -97,84 +94,46 @@ export function runLoop(experiment: Experiment, show: Show = () => {}): Promise<
     const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
     const source = `"use strict";\n${loop}\n${loopCalls[experiment.operation]}`;
     const send = new AsyncFunction("fetch", "sleep", "auth", "console", source);
-    await send(fetch, sleep, { authorization: "Bearer key-of-the-lab" }, console);
+    await send(fetch, sleep, { authorization: "Bearer key-of-the-lab" }, silent);
   });
-}
-
-interface Lane {
-  readonly service: TestService;
-  readonly now: () => number;
-  readonly change: (next: (stretches: readonly Stretch[]) => readonly Stretch[]) => void;
-  readonly console: object;
 }
 
 async function follow(
-  experiment: Experiment,
-  show: Show,
-  call: (lane: Lane) => Promise<void>,
+  { operation, preset, responseMs }: Experiment,
+  call: (service: TestService, change: Change) => Promise<void>,
 ): Promise<Course> {
-  const { operation } = experiment;
-  const service = serviceFor(experiment);
-  const started = performance.now();
-  let course: Course = {
-    operation,
-    stretches: [],
-    requests: 0,
-    kept: keptBy(service),
-    printed: [],
-    state: "running",
-  };
-  const update = (changes: Partial<Course>): void => {
-    course = { ...course, requests: service.requests.length, kept: keptBy(service), ...changes };
-    show(course);
-  };
-  const now = (): number => Math.round(performance.now() - started);
-  const change: Lane["change"] = (next) => update({ stretches: next(course.stretches) });
-  const console = {
-    log: (...values: unknown[]) => update({ printed: [...course.printed, values.map(textOf).join(" ")] }),
-  };
-  const closed = (): readonly Stretch[] =>
-    course.stretches.map((stretch) => (stretch.to === undefined ? { ...stretch, to: now() } : stretch));
-  try {
-    await call({ service, now, change, console });
-    update({ state: "done", stretches: closed() });
-  } catch (error) {
-    const stretches = closed();
-    if (isStatusError(error)) update({ state: "failed", stretches, error: toldOf(error) });
-    else update({ state: "failed", stretches, mistake: String(error) });
-  }
-  return course;
-}
-
-function toldOf(error: StatusError): Told {
-  return Object.fromEntries(told.map((name) => [name, error[name]])) as unknown as Told;
-}
-
-function keptBy({ datasets, deployments, jobs }: TestService): Kept {
-  const files = [...datasets.values()].reduce((sum, dataset) => sum + dataset.files.length, 0);
-  const [deployment] = deployments.values();
-  const [job] = jobs.values();
-  return { files, replicas: deployment?.replicaCount ?? 1, job: job?.state ?? "JOB_STATE_PAUSED" };
-}
-
-function serviceFor({ operation, preset, times, responseMs }: Experiment): TestService {
   const service = createTestService();
-  const { failure } = preset;
-  if (failure) service.fail(operation, { ...failure, times, ...(responseMs > 0 && { delayMs: responseMs }) });
-  if (responseMs > 0) service.fail(operation, { delayMs: responseMs, times: Number.POSITIVE_INFINITY });
-  return service;
+  const delay = responseMs > 0 ? { delayMs: responseMs } : {};
+  if (preset.failure) service.fail(operation, { ...preset.failure, times: 1, ...delay });
+  if (responseMs > 0) service.fail(operation, { ...delay, times: Number.POSITIVE_INFINITY });
+  const started = performance.now();
+  const now = (): number => Math.round(performance.now() - started);
+  let stretches: readonly Stretch[] = [];
+  const outcome = await call(service, (next) => {
+    stretches = next(stretches, now());
+  }).then(
+    () => ({ state: "done" }) as const,
+    (error) => ({ state: "failed", ...toldOf(error) }) as const,
+  );
+  return {
+    operation,
+    stretches: stretches.map((stretch) => ({ to: now(), ...stretch })),
+    requests: service.requests.length,
+    times: timesDone(operation, service, outcome.state),
+    ...outcome,
+  };
 }
 
-function clientOf(fetch: TestService["fetch"], options: CallOptions): object {
-  return createClient({
-    baseUrl: "https://service.test",
-    accountId: "acme",
-    // A function is asked again after a 401.
-    apiKey: () => "key-of-the-lab",
-    fetch,
-    dangerouslyAllowBrowser: true,
-    ...options,
-  });
+function toldOf(error: unknown): Pick<Course, "error" | "mistake"> {
+  if (!isStatusError(error)) return { mistake: String(error) };
+  return { error: Object.fromEntries(told.map((name) => [name, error[name]])) as unknown as StatusError };
+}
+
+function timesDone(operation: LabOperation, { datasets, jobs }: TestService, state: Course["state"]): number {
+  if (operation === "rerank") return Number(state === "done");
+  if (operation === "resume")
+    return Number([...jobs.values()].some((job) => job.state === "JOB_STATE_RUNNING"));
+  return [...datasets.values()].reduce((sum, { files }) => sum + files.length, 0);
 }
 
 // An event comes when an attempt has ended, and says how long the client waits before the next.
@@ -182,8 +141,7 @@ function afterAttempt(stretches: readonly Stretch[], event: AttemptEvent, now: n
   const { code, waitMs } = event;
   const done = ending(stretches, { to: now, ...(code !== undefined && { code }) });
   if (waitMs === undefined) return done;
-  const next = now + waitMs;
-  return [...done, { kind: "wait", from: now, to: next }, { kind: "attempt", from: next }];
+  return [...done, { kind: "wait", from: now, to: now + waitMs }, { kind: "attempt", from: now + waitMs }];
 }
 
 function ending(stretches: readonly Stretch[], end: Partial<Stretch>): readonly Stretch[] {
@@ -195,8 +153,4 @@ function nextAttempt(stretches: readonly Stretch[], now: number): readonly Stret
   const { to } = stretches.at(-1) ?? {};
   if (to === undefined) return [{ kind: "attempt", from: 0 }];
   return [...stretches, { kind: "wait", from: to, to: now }, { kind: "attempt", from: now }];
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -17,9 +17,6 @@ export interface Preset {
   readonly options?: CallOptions;
 }
 
-/** The first of them are always shown, the others under "more". */
-export const shownPresets = 6;
-
 export const presets: readonly Preset[] = [
   {
     id: "lost",
@@ -63,33 +60,11 @@ export const presets: readonly Preset[] = [
     failure: { code: "UNAVAILABLE", message: "Busy." },
   },
   {
-    id: "fresh-key",
-    label: "The key was changed",
-    behind: "The service responds with 401. The client calls its apiKey function again.",
-    row: "status-401-fresh-key",
-    failure: { status: 401 },
-  },
-  { id: "nothing", label: "Nothing goes wrong", behind: "The service responds." },
-  {
-    id: "no-retry-after",
-    label: "Too many requests, for how long is not said",
-    behind: "The service refuses with 429 and does not say how long to wait.",
-    row: "status-429",
-    failure: { status: 429 },
-  },
-  {
     id: "cut",
     label: "The response was cut short",
     behind: "The service does the work, and the connection breaks in the middle of its response.",
     row: "body-truncated",
     failure: { truncate: true },
   },
-  {
-    id: "deadline",
-    label: "No time left for another attempt",
-    behind: "The service does the work, and never responds. The client's whole call has one second.",
-    row: "deadline",
-    failure: { stall: true, executes: true },
-    options: { timeoutMs: 1000, attemptTimeoutMs: 1000 },
-  },
+  { id: "nothing", label: "Nothing goes wrong", behind: "The service responds." },
 ];

@@ -465,7 +465,7 @@ describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml a
 
   test("the README, the guides and the reference", async () => {
     expect(await readCopy("README.md")).toContain("| What happened | resume | rerank | scale, upload |");
-    expect(await readCopy("docs/guide/decision-table.md")).toContain("| append (scale, upload) |");
+    expect(await readCopy("docs/guide/retries.md")).toContain("| append (scale, upload) |");
     const pages = `
       import { contractPages } from "./docs/build/pages.js";
       const pages = new Map((await contractPages()).map(({ path, text }) => [path, text]));

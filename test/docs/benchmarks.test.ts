@@ -2,9 +2,9 @@ import { appendFile, cp, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { isOlder, type Results } from "../../bench/results.js";
-import { benchmarkBarsPart } from "../../docs/build/benchmarkBars.js";
-import { benchmarkSummaryPart, benchmarksPart } from "../../docs/build/benchmarks.js";
+import type { Results } from "../../bench/results.js";
+import { benchmarkParts } from "../../docs/build/benchmarks.js";
+import type { Page } from "../../docs/build/markdown.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
@@ -14,19 +14,6 @@ const fromBench = (file: string) => import(new URL(`../../bench/${file}`, import
 const newest = Object.keys(results)
   .map(Number)
   .sort((a, b) => b - a)[0] as number;
-
-test("the bars are those of the newest Node that was measured, each as long as its figure", async () => {
-  const { text } = await benchmarkBarsPart();
-  const { medians } = results[newest].scenarios.cpuPerCall;
-  const rows = [...text.matchAll(/<th scope="row">(.*?)<.*?width: ([\d.]+)%.*?<td>(\d+) µs/g)];
-  const longest = Math.max(...rows.map(([, , , value]) => Number(value)));
-  expect(rows.length).toBeGreaterThan(3);
-  expect(rows.map(([, label]) => label)).toContain("tunerank");
-  for (const [, , percent, value] of rows)
-    expect(Math.abs(Number(percent) - (100 * Number(value)) / longest)).toBeLessThan(1);
-  expect(rows.map(([, , , value]) => Number(value))).toContain(Math.round(medians.tunerank));
-  expect(text).toContain(`Node ${results[newest].node}, medians of one run`);
-});
 
 test.each(["docs/public/outage.svg", "docs/public/bulk.svg", "docs/public/drain.svg"])(
   "%s has a label for its unit, and fits a phone without shrinking",
@@ -41,28 +28,6 @@ test.each(["docs/public/outage.svg", "docs/public/bulk.svg", "docs/public/drain.
   },
 );
 
-test("under the chart stand its figures, and every aim that is not reached", async () => {
-  const { text } = await benchmarkSummaryPart();
-  const { tunerank, nodeHttp } = results[newest].scenarios.cpuPerCall.medians;
-  for (const figure of [tunerank, nodeHttp]) expect(text).toContain(`${figure.toFixed(1)} µs`);
-  const bounds = Object.values<typeof results>(results).flatMap(({ node, scenarios }) =>
-    Object.values<typeof results>(scenarios).flatMap((scenario) =>
-      Object.entries<typeof results>(scenario.bounds).map(([figure, bound]) => {
-        return { node: `${node}${isOlder(scenario) ? " †" : ""}`, figure, ...bound };
-      }),
-    ),
-  );
-  const missed = bounds.filter(({ reached }) => !reached);
-  // As it is read: 1.265 is 1.27, and toFixed makes 1.26 of it.
-  const hundredths = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-  for (const { node, value } of missed) {
-    const figure = value.toLocaleString("en", hundredths);
-    expect(text).toMatch(new RegExp(`^- .* should be .*, and is .*\\b${figure} on Node ${node}[,.]`, "m"));
-  }
-  expect(text).toContain(`${bounds.length - missed.length} of ${bounds.length} [aims]`);
-  expect(text.match(/\d on Node \d/g)?.length ?? 0).toBe(missed.length);
-});
-
 test("no guide has a measured figure that is not made of the results", async () => {
   for (const guide of ["benchmarks", "request", "runtimes", "bulk", "beyond-one-machine", "dispatchers"]) {
     const text = await read(`docs/guide/${guide}.md`);
@@ -71,23 +36,6 @@ test("no guide has a measured figure that is not made of the results", async () 
       guide,
     ).toBeNull();
   }
-});
-
-test("of a scenario that was measured on two processors, the worse is the figure, and both are named", async () => {
-  const measured = results[newest];
-  const { cpuPerCall } = measured.scenarios;
-  const figure = "tunerank ÷ nodeHttp";
-  const [good, bad] = [0.79, 1.13].map((value) => ({
-    ...cpuPerCall,
-    machine: `Linux 6, 2 × ${value < 1 ? "Good" : "Bad"} CPU`,
-    bounds: { [figure]: { value, atMost: 1, reached: value < 1 } },
-  }));
-  const twice = { ...measured, scenarios: { cpuPerCall: { ...good, elsewhere: [bad] } } };
-  const { text } = await benchmarksPart([twice]);
-  expect(text).toMatch(/\| 1\.13 \| at most 1 \| \*\*no\*\* \| [\d.]+( †)?, Bad CPU \|/);
-  expect(text).toMatch(/node:http, bare is 0\.79 on Good CPU( †)?, 1\.13 on Bad CPU/);
-  const { text: summary } = await benchmarkSummaryPart([twice]);
-  expect(summary).toContain("0 of 1 [aims]");
 });
 
 test("every scenario of the bench has a bound, on every Node that is measured", async () => {
@@ -114,7 +62,8 @@ describe("a figure that is older than src/call or src/transport", () => {
   const all = async (): Promise<Record<string, Results>> =>
     JSON.parse(await readFile(path.join(copy.folder, "bench/results.json"), "utf8"));
   const { sources: _, ...figures } = results[newest].scenarios.cpuPerCall;
-  const entry = { ...results[newest], scenarios: { cpuPerCall: figures } };
+  const { sources: __, ...oneAtATime } = results[newest].scenarios.cpuOneAtATime;
+  const entry = { ...results[newest], scenarios: { cpuPerCall: figures, cpuOneAtATime: oneAtATime } };
 
   beforeAll(async () => {
     copy = await temporaryFolder();
@@ -133,18 +82,23 @@ describe("a figure that is older than src/call or src/transport", () => {
   });
   afterAll(() => copy.remove());
 
-  test("is marked on its page and at its bars; one that was just measured is not", async () => {
-    const fresh = await all();
-    const stale = { 26: entry as Results };
-    for (const part of [benchmarkBarsPart, benchmarksPart, benchmarkSummaryPart]) {
-      const { text } = await part(Object.values(stale));
-      expect(text).toMatch(/^† Measured before the last change of the transport/);
-      expect((await part(Object.values(fresh))).text).not.toContain("†");
-    }
-    const { text } = await benchmarksPart(Object.values(stale));
-    expect(text).toContain(`| Result | Node ${entry.node} † |`);
-    const bars = await benchmarkBarsPart(Object.values(stale));
-    expect(bars.text).toMatch(/<caption>CPU per small rerank call[^<]* †</);
+  test("is not shown; what was just measured is, each bar as long as its figure", async () => {
+    for (const { text } of await benchmarkParts([entry as Results])) expect(text).toMatch(/^No figures: /);
+    const [{ text: bars }, { text: table }] = (await benchmarkParts(Object.values(await all()))) as [
+      Page,
+      Page,
+    ];
+    const rows = [...bars.matchAll(/<th scope="row">(.*?)<.*?width: ([\d.]+)%.*?<td>(\d+) µs/g)];
+    const longest = Math.max(...rows.map(([, , , value]) => Number(value)));
+    expect(rows.map(([, label]) => label)).toContain("tunerank");
+    for (const [, , percent, value] of rows)
+      expect(Math.abs(Number(percent) - (100 * Number(value)) / longest)).toBeLessThan(1);
+    expect(rows.map(([, , , value]) => Number(value))).toContain(Math.round(figures.medians.tunerank));
+    const { medians } = oneAtATime;
+    expect(table).toContain(
+      `| CPU per small rerank call, one at a time, µs | ${medians.tunerank.toFixed(1)} | ${medians.tunerankDispatcher.toFixed(1)} |`,
+    );
+    expect(table).toContain(`Node ${entry.node}, ${oneAtATime.date.slice(0, 10)}, `);
   });
 
   test("is refused at a release, by name", async () => {
@@ -152,7 +106,7 @@ describe("a figure that is older than src/call or src/transport", () => {
     await appendFile(path.join(copy.folder, "src/transport/node/transport.ts"), "// Changed.\n");
     const { exitCode, stderr } = await release();
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`- Node ${entry.node}: cpuPerCall\n`);
+    expect(stderr).toContain(`- Node ${entry.node}: cpuPerCall, cpuOneAtATime\n`);
     expect(stderr).toContain("npm run bench -- --judged --older --node PATH");
   });
 

@@ -369,15 +369,6 @@ describe("a snippet of the docs", () => {
     expect(stored?.headers["content-length"]).toMatch(/^\d+$/);
   });
 
-  test("csvToJsonl writes an object for each row", async () => {
-    const folder = path.dirname(savedBlock("csvToJsonl.ts"));
-    await writeFile(path.join(folder, "train.csv"), "prompt,answer\r\n1+1,2\r\n2+2,4\r\n");
-    await runSnippet("csvToJsonl", server.url);
-    expect(await readFile(path.join(folder, "train.jsonl"), "utf8")).toBe(
-      '{"prompt":"1+1","answer":"2"}\n{"prompt":"2+2","answer":"4"}\n',
-    );
-  });
-
   test.each(["customCa", "clientCertificateProxy"])(
     "%s trusts the CA of its file and presents the certificate of another",
     async (name) => {
@@ -401,7 +392,6 @@ await import(savedBlock("search.test.ts"));
 test("no program of the guides that can run here is left out", () => {
   const withOwnTest = [
     "clientCertificateProxy",
-    "csvToJsonl",
     "customCa",
     "freshKey",
     "pathPrefix",

@@ -6,7 +6,7 @@ import { cache } from "../check/folders.js";
 import type { Tool } from "../check/tool.js";
 import { versions } from "../check/versions.js";
 import { cargoBuild, runBuilt } from "./cargo.js";
-import { checkPython, runPython } from "./python.js";
+import { checkPython, programs, runPython } from "./python.js";
 import { compileTypeScript, runCompiled } from "./typescript.js";
 
 const version = versions["openapi-generator"];
@@ -102,6 +102,12 @@ export const openapiGeneratorPython: Tool = {
   ...openapiGenerator("python"),
   language: "Python",
   needs: ["Java 11 or newer", "Maven", "Python 3.11 or newer"],
+  recipe: {
+    page: "recipes/python.md",
+    program: "rank.py",
+    savedAs: "rank.py",
+    bin: () => programs(venv),
+  },
   compile: ({ folder }) => checkPython(venv, join(folder, "client"), join(folder, "call.py")),
   call: ({ folder }, env) => runPython(venv, join(folder, "client"), join(folder, "call.py"), env),
 };

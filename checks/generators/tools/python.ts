@@ -79,12 +79,6 @@ export const openapiPythonClient: Tool = {
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "openapi-python-client generate --path openapi-client.json --output-path client",
   get: `pip install openapi-python-client==${versions["openapi-python-client"]}`,
-  recipe: {
-    page: "recipes/python.md",
-    program: "rank.py",
-    savedAs: "rank.py",
-    bin: () => programs(clientVenv),
-  },
   note: "warns that it leaves error bodies as bytes; its forms always have the boundary +++",
   shortfall: {
     statuses: [499, 520, 522, 527, 528, 529, 530, 599],

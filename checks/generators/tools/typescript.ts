@@ -41,6 +41,10 @@ export function packaged(program: string): string[] {
   return [newerNode, join(packages, ".bin", program)];
 }
 
+// Without these versions npx takes the newest, and a TypeScript that the tool may not know.
+const install = (...names: readonly string[]): string =>
+  `npm install ${names.map((name) => `${name}@${versions[name as keyof typeof versions]}`).join(" ")} typescript@5.9`;
+
 /** Runs the compiled caller. */
 export function runCompiled(folder: string, env: Readonly<Record<string, string>>): Promise<string> {
   return run(newerNode, [join(folder, "out/call.js")], { env });
@@ -53,6 +57,7 @@ export const heyApi: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx @hey-api/openapi-ts -i openapi-client.json -o client",
+  get: install("@hey-api/openapi-ts"),
   program: async () => packaged("openapi-ts"),
   compile: ({ folder }) => compileTypeScript(folder),
   call: ({ folder }, env) => runCompiled(folder, env),
@@ -65,6 +70,7 @@ export const openapiTypescript: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx openapi-typescript openapi-client.json -o client/schema.d.ts",
+  get: install("openapi-typescript"),
   note: "called with openapi-fetch; the file's type is string, so the upload brings its own form",
   program: async () => packaged("openapi-typescript"),
   compile: ({ folder }) => compileTypeScript(folder),
@@ -78,6 +84,7 @@ export const orval: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx orval --input openapi-client.json --output client/client.ts",
+  get: install("orval"),
   note: "called with axios, which gets the address and the key",
   program: async () => packaged("orval"),
   compile: ({ folder }) => compileTypeScript(folder),
@@ -91,7 +98,8 @@ export const kubb: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx kubb generate openapi-client.json",
-  note: "wants a kubb.config.ts with its plugins oas, ts and client; called with axios, which gets the address and the key; its files import each other by .ts names; ids are not encoded",
+  get: install("@kubb/cli", "@kubb/core", "@kubb/plugin-client", "@kubb/plugin-oas", "@kubb/plugin-ts"),
+  note: "wants the kubb.config.ts below; called with axios, which gets the address and the key; its files import each other by .ts names; ids are not encoded",
   program: async () => packaged("kubb"),
   compile: ({ folder }) => compileTypeScript(folder, { rewriteRelativeImportExtensions: true }),
   call: ({ folder }, env) => runCompiled(folder, env),
@@ -104,6 +112,7 @@ export const swaggerTypescriptApi: Tool = {
   needs: ["Node 22 or newer"],
   documents: ["openapi-client.json", "openapi-client-3.0.json"],
   command: "npx swagger-typescript-api generate --path openapi-client.json --output client",
+  get: install("swagger-typescript-api"),
   note: 'reads :resume, :scale and :upload as parameters of the path, so each call passes its own, as ":scale"; ids are not encoded',
   program: async () => packaged("swagger-typescript-api"),
   compile: ({ folder }) => compileTypeScript(folder),

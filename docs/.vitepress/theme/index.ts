@@ -1,15 +1,23 @@
 import { type Theme, useData, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
-import { defineAsyncComponent, h } from "vue";
+import { defineAsyncComponent, h, hydrateOnVisible } from "vue";
 import PageTools from "./PageTools.vue";
-import TableFilter from "./TableFilter.vue";
 import "./style.css";
 import "./lab/lab.css";
 
+// A hash that is no text, such as "#%zz", leads nowhere.
+function hashOf({ hash }: Location): string {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 // A link into a folded part unfolds it, as the browser does where it follows the link itself.
 function openTarget(): void {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target?.closest("details") ?? target?.closest(".api-type")?.querySelector("details");
+  const target = document.getElementById(hashOf(location));
+  const folded = target?.closest("details");
   if (!folded || folded.open) return;
   for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
     part.setAttribute("open", "");
@@ -62,47 +70,22 @@ const footer = () => {
   ]);
 };
 
-// A lab that stands in the page is wanted when it is seen; one of a page that is gone to, at once.
-let want: () => void = () => {};
-function labIsWanted(): Promise<void> {
-  const labs = import.meta.env.SSR ? [] : document.querySelectorAll(".lab");
-  if (labs.length === 0) return Promise.resolve();
-  return new Promise((resolve) => {
-    const look = () => {
-      if (![...labs].some((each) => each.checkVisibility())) return;
-      observer.disconnect();
-      removeEventListener("toggle", look, true);
-      resolve();
-    };
-    want = resolve;
-    const observer = new IntersectionObserver(
-      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && look(),
-      { rootMargin: "200px" },
-    );
-    for (const each of labs) observer.observe(each);
-    // One that is folded is not seen where it stands.
-    addEventListener("toggle", look, true);
-  });
-}
-
 // The default theme without its web fonts, with a page of our own where there is none; the rest is style.css.
 export default {
   extends: DefaultTheme,
   enhanceApp({ app, router }) {
-    // Few pages have a lab, and some have it folded: it is loaded where it is seen.
-    const lab = defineAsyncComponent(() => labIsWanted().then(() => import("./lab/FailureLab.vue")));
-    app.component("FailureLab", lab).component("TableFilter", TableFilter).component("PageTools", PageTools);
+    // Few pages have a lab: it is loaded where it is seen.
+    const lab = defineAsyncComponent({
+      loader: () => import("./lab/FailureLab.vue"),
+      hydrate: hydrateOnVisible({ rootMargin: "200px" }),
+    });
+    app.component("FailureLab", lab).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
     addEventListener("hashchange", openTarget);
-    let routes = 0;
     router.onAfterRouteChange = () => {
-      if (++routes > 1) want();
       setTimeout(openTarget);
       setTimeout(showActive);
       setTimeout(plainArrows);
-      // Few pages have tabs.
-      if (document.querySelector(".vp-code-group"))
-        void import("./tabs.js").then(({ chooseTabs }) => chooseTabs());
     };
   },
   Layout: () =>
