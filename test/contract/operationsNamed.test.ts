@@ -64,7 +64,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
   ],
   "what the site's home page shows of it, and the guide of its types": [
     "docs/build/api.ts",
-    "docs/build/reasons.ts",
   ],
   "a check that calls it by hand": [
     "checks/first-hour/",
