@@ -1,5 +1,8 @@
-// The environment variables of the command: what the help says of each, and what they decide about the terminal.
+// The environment variables of the command: what the help says of each, and how --env-file sets them.
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
 import type { variables } from "../engine.js";
+import { cannotRead, namingFile, UsageError } from "./context.js";
 
 // Every variable that the client reads: with this type, TypeScript reports one that is missing here.
 const ofClient: Readonly<Record<(typeof variables)[keyof typeof variables], string>> = {
@@ -22,19 +25,28 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["TERM=dumb", "Progress is printed as plain lines, without colours."],
 ];
 
-/** Whether a variable such as CI is set, to any value but `0` and `false`. */
-export function isSet(name: string): boolean {
-  return !["", "0", "false"].includes(process.env[name] ?? "");
-}
-
-/** Whether text for a stream is coloured. As in Node, FORCE_COLOR outranks NO_COLOR. An empty variable is not set. */
-export function hasColors(stream: NodeJS.WriteStream): boolean {
-  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
-  if (FORCE_COLOR) return isSet("FORCE_COLOR");
-  return !NO_COLOR && TERM !== "dumb" && stream.isTTY;
-}
-
-/** Whether bars may be drawn on a terminal. */
-export function mayDraw(): boolean {
-  return process.env.TERM !== "dumb" && !isSet("CI");
+/**
+ * Sets the variables of an env file that the environment does not set.
+ * @throws UsageError if it cannot be read, or a quote is not closed: Node drops such a variable in the last line, and
+ * elsewhere reads the quote as a part of the value
+ */
+export async function setEnvironment(envFile: string): Promise<void> {
+  const file = namingFile("--env-file", envFile);
+  const text = await readFile(envFile, "utf8").catch((error) => {
+    throw cannotRead(file, error);
+  });
+  const variables = parseEnv(text);
+  const values = Object.values(variables).filter((value) => value?.includes("\n")) as string[];
+  // Values of several lines are blanked first: a line within such a value may look like a variable.
+  const without = values.reduce((rest, value) => rest.replace(value, value.replace(/.+/g, "")), text);
+  for (const [index, line] of without.split("\n").entries()) {
+    const [, name = "", quote = ""] = /^\s*(?:export\s+)?(TUNERANK_\w+)\s*=\s*(["'`])/.exec(line) ?? [];
+    const value = variables[name];
+    const isOpen = value === undefined || value.startsWith(quote);
+    if (name !== "" && isOpen && line.split(quote).length === 2)
+      throw new UsageError(
+        `${file}, line ${index + 1}: the quote around the value of ${name} is not closed.`,
+      );
+  }
+  for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
 }

@@ -1,6 +1,6 @@
 // Compact tables for many ids: from an id's hash to numbers, and sets of line numbers.
 import { hash } from "node:crypto";
-import { UsageError } from "../context.js";
+import { UsageError } from "./context.js";
 
 /** An id in a file: text, or a whole number that JSON.parse reads exactly. */
 export type Id = string | number;
@@ -17,16 +17,21 @@ export function digestOf(key: string): IdHash {
   return { high: Number.parseInt(digest.slice(0, 8), 16), low: Number.parseInt(digest.slice(8, 16), 16) };
 }
 
-/**
- * One of the parts into which ids are divided among machines. Which part an id belongs to is documented, and never
- * changes.
- */
+/** The fingerprint of texts: 22 base64url characters of their SHA-256, at least 128 bits. */
+export function fingerprintOf(texts: readonly string[]): string {
+  return hash("sha256", `${texts.join("\n")}\n`, "base64url").slice(0, 22);
+}
+
+/** The first 48 bits of a fingerprint, which a number holds exactly. */
+export function printOf(fingerprint: string): number {
+  return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
+}
+
+/** One of the parts into which ids are divided among machines. Which part an id belongs to never changes. */
 export interface Shard {
   /** The shard's number, counted from 0. */
   readonly index: number;
   readonly count: number;
-  /** The shard as the command line gives it, such as `0/8` for the first of eight. */
-  readonly name: string;
 }
 
 /** Parses a shard, such as `1/8`. @throws UsageError if the text is invalid */
@@ -36,12 +41,7 @@ export function shardOf(text: string): Shard {
     throw new UsageError(
       "--shard must be I/N, counted from 0: 0/8 is the first of eight shards, 7/8 the last.",
     );
-  return { index, count, name: `${index}/${count}` };
-}
-
-/** Whether an id belongs to a shard: the first four bytes of its hash decide. Every id does if `shard` is undefined. */
-export function isInShard({ high }: IdHash, shard: Shard | undefined): boolean {
-  return shard === undefined || high % shard.count === shard.index;
+  return { index, count };
 }
 
 const firstCapacity = 1024;
@@ -64,29 +64,18 @@ export class IdTable {
     this.size += 1;
   }
 
-  *find({ high, low }: IdHash): Generator<number, undefined> {
-    const mask = this.#numbers.length - 1;
-    for (let at = low & mask; this.#numbers[at] !== 0; at = (at + 1) & mask) {
-      if (this.#high[at] === high && this.#low[at] === low) yield (this.#numbers[at] as number) - 1;
-    }
-    return undefined;
-  }
-
-  has(hash: IdHash): boolean {
-    return this.first(hash) !== undefined;
-  }
-
-  /**
-   * A number that was added under a hash. For callers that need no more than one: `find` would make a generator object
-   * for each line of a file.
-   */
-  first({ high, low }: IdHash): number | undefined {
+  /** Calls `see` with each number under a hash until it returns true. @returns Whether it did */
+  some({ high, low }: IdHash, see: (number: number) => boolean): boolean {
     const mask = this.#numbers.length - 1;
     for (let at = low & mask; ; at = (at + 1) & mask) {
       const stored = this.#numbers[at] as number;
-      if (stored === 0) return undefined;
-      if (this.#high[at] === high && this.#low[at] === low) return stored - 1;
+      if (stored === 0) return false;
+      if (this.#high[at] === high && this.#low[at] === low && see(stored - 1)) return true;
     }
+  }
+
+  has(hash: IdHash): boolean {
+    return this.some(hash, () => true);
   }
 
   #put({ high, low }: IdHash, stored: number): void {
@@ -110,23 +99,24 @@ export class IdTable {
   }
 }
 
-/** A set of line numbers, with a bit for each. */
-export class LineSet {
-  size = 0;
-  #bits: Uint8Array = new Uint8Array(firstCapacity);
+const blockBits = 16;
 
-  /** Adds a line, which must not be in the set yet. */
-  add(line: number): void {
-    if (line >> 3 >= this.#bits.length) {
-      const before = this.#bits;
-      this.#bits = new Uint8Array(Math.max(before.length * 2, (line >> 3) + 1));
-      this.#bits.set(before);
-    }
-    this.#bits[line >> 3] = (this.#bits[line >> 3] as number) | (1 << (line & 7));
+/** A list of numbers in blocks: it takes 8 bytes for each, and grows without a copy of all of them. */
+export class Numbers {
+  size = 0;
+  readonly #blocks: Float64Array[] = [];
+
+  push(number: number): void {
+    if (this.size >> blockBits === this.#blocks.length) this.#blocks.push(new Float64Array(1 << blockBits));
+    this.set(this.size, number);
     this.size += 1;
   }
 
-  has(line: number): boolean {
-    return ((this.#bits[line >> 3] ?? 0) & (1 << (line & 7))) !== 0;
+  get(at: number): number {
+    return this.#blocks[at >> blockBits]?.[at & ((1 << blockBits) - 1)] as number;
+  }
+
+  set(at: number, number: number): void {
+    (this.#blocks[at >> blockBits] as Float64Array)[at & ((1 << blockBits) - 1)] = number;
   }
 }
