@@ -47,15 +47,14 @@ export function createProgram(): Command {
     .helpOption("-h, --help", "Show this help.")
     .helpCommand("help [COMMAND]", "Show the help of a command");
   for (const text of [calling, others]) {
-    // Each command begins a line with its name in small letters; its arguments follow.
-    for (const whole of text.split(/\n(?=[a-z])/).slice(1)) {
-      const [head = "", ...args] = whole.split("\n");
-      const [name = "", usage = "", summary = "", description = ""] = head.split(/ \| ?/);
+    for (const [, name = "", usage = "", summary = "", description = "", rest = ""] of text.matchAll(
+      /^(\w+) \| (?:(.*?) )?\| (.*?) \| (.*)((?:\n[[<].*)*)/gm,
+    )) {
       const command = program.command(name).summary(summary).description(description);
-      for (const line of args) {
-        const [argument = "", meaning] = line.split(" | ");
+      // `rerank` itself says of further arguments that the query is an option.
+      command.allowExcessArguments(name === "rerank");
+      for (const [, argument = "", meaning] of rest.matchAll(/^(.*?) \| (.*)$/gm))
         command.argument(argument, meaning);
-      }
       if (usage !== "") command.usage(usage.replace(" or ", " | "));
       addOptions(command, text === calling);
     }
