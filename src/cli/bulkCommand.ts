@@ -5,39 +5,30 @@ import { requests } from "../generated/contract.js";
 import { type Client, isStatusError, type StatusError } from "../index.js";
 import { type BadLine, type BulkRequest, formatOf, type LineFormat, readLine } from "./bulkLines.js";
 import { doneOf, Report } from "./bulkReport.js";
-import { Checkpoint, type Merged, realName } from "./checkpoint.js";
+import { Checkpoint, type Merged } from "./checkpoint.js";
 import { type Context, namingFile, Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { type IdHash, IdTable, printOf, shardOf } from "./ids.js";
-import { Input, isObject, type Line } from "./input.js";
+import { Input, isObject, type Line, realName } from "./input.js";
 import { errorFields } from "./reportFailure.js";
 import { type LineRow, type Row, type Strength, strengths } from "./rows.js";
 import { counted, grouped, Unwritable } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
+type Texts = "output" | "shard" | "idField" | "queryField" | "documentsField" | "model" | "task";
+type Numbers =
+  | "topN"
+  | "batchSize"
+  | "rate"
+  | "tokensPerMinute"
+  | "maxRequests"
+  | "maxTokens"
+  | "totalTimeout";
+type Flags = "update" | "retryFinal" | "strict" | "allowEmpty";
+
 /** The options of `bulk`. Times are in seconds, rates per minute. */
-export interface BulkOptions {
-  readonly output?: string;
-  readonly shard?: string;
-  readonly idField?: string;
-  readonly queryField?: string;
-  readonly documentsField?: string;
-  readonly model?: string;
-  readonly task?: string;
-  readonly topN?: number;
-  readonly batchSize?: number;
-  readonly concurrency?: number | "auto";
-  readonly rate?: number;
-  readonly tokensPerMinute?: number;
-  readonly maxRequests?: number;
-  readonly maxTokens?: number;
-  readonly totalTimeout?: number;
-  readonly maxPause?: number;
-  readonly update?: boolean;
-  readonly retryFinal?: boolean;
-  readonly strict?: boolean;
-  readonly allowEmpty?: boolean;
-}
+export type BulkOptions = Partial<Record<Texts, string> & Record<Numbers | "maxPause", number>> &
+  Partial<Record<Flags, boolean>> & { readonly concurrency?: number | "auto" };
 
 const shownIds = 3;
 
@@ -129,7 +120,7 @@ class BulkRun {
     }
     this.#report.end();
     if (ended instanceof UsageError || (isStatusError(ended) && exitCodeOfError(ended) === exitCodes.usage)) {
-      checkpoint.discard();
+      checkpoint.close();
       throw ended;
     }
     const left = counts.ranked + counts.final + counts.failed;

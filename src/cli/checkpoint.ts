@@ -8,9 +8,9 @@ import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { orUndefined, reasonOf, UsageError } from "./context.js";
 import type { IdTable } from "./ids.js";
-import { chunkBytes, splitLines } from "./input.js";
+import { chunkBytes, realName } from "./input.js";
 import { isGone, type ProcessName, thisProcess } from "./processes.js";
-import { copyRows, type LineRow, opened, type Row, Rows, type StrengthOf } from "./rows.js";
+import { copyRows, type LineRow, opened, type Row, type RowSource, Rows } from "./rows.js";
 import { jsonLine } from "./terminal.js";
 
 const aliveMs = 30_000;
@@ -20,14 +20,6 @@ const longestPauseMs = 2000;
 const secondsOnFullDisk = 60;
 const mostMerges = 5;
 const partName = /^(\d+)-[\w-]+\.jsonl$/;
-
-/** An output that is a checkpoint. */
-export interface CheckpointSource {
-  readonly path: string;
-  /** The option that names the output, such as `--output`. */
-  readonly option: string;
-  readonly strengthOf: StrengthOf;
-}
 
 /** A part, as another run sees it. */
 interface Part {
@@ -50,7 +42,7 @@ export interface Merged {
 export class Checkpoint {
   /** The rows of the output and of all parts when this run began. */
   known: Rows;
-  readonly #source: CheckpointSource;
+  readonly #source: RowSource;
   readonly #folder: string;
   readonly #full = new AbortController();
   #part: { readonly path: string; readonly file: number } | undefined;
@@ -62,7 +54,7 @@ export class Checkpoint {
   #isDirty = false;
   #failure: unknown;
 
-  private constructor(source: CheckpointSource) {
+  private constructor(source: RowSource) {
     this.#source = source;
     this.#folder = `${source.path}.parts`;
     this.known = new Rows([], source.strengthOf);
@@ -73,7 +65,7 @@ export class Checkpoint {
    * @param isDry Whether the files are only read: no part is created, and rows go nowhere
    * @throws UsageError if another run is writing, or the output has a line that is no row
    */
-  static async open(source: CheckpointSource, isDry: boolean, signal: AbortSignal): Promise<Checkpoint> {
+  static async open(source: RowSource, isDry: boolean, signal: AbortSignal): Promise<Checkpoint> {
     const checkpoint = new Checkpoint({ ...source, path: outputOf(source) });
     try {
       if (isDry) checkpoint.#refuseOthers(Date.now());
@@ -81,7 +73,7 @@ export class Checkpoint {
       checkpoint.known = await checkpoint.#read(checkpoint.#parts());
       return checkpoint;
     } catch (error) {
-      checkpoint.#leave();
+      checkpoint.close();
       if (error instanceof UsageError || (error as Error).name === "AbortError") throw error;
       throw new UsageError(
         `${source.option} cannot be written: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
@@ -117,11 +109,6 @@ export class Checkpoint {
     );
   }
 
-  /** Ends a run that sent nothing: it leaves no part, and the output as it is. */
-  discard(): void {
-    this.#leave();
-  }
-
   /**
    * Ends the run: makes the output anew from all parts, and removes the parts once they are not needed.
    * @param asked The requests of the input as they are asked now: the fingerprints by the ids
@@ -144,7 +131,7 @@ export class Checkpoint {
       this.#failure = error;
       throw this.cannotGoOn();
     } finally {
-      this.#leave();
+      this.close();
     }
   }
 
@@ -156,7 +143,7 @@ export class Checkpoint {
         this.#refuseOthers(fs.fstatSync(this.#file).mtimeMs);
         break;
       } catch (error) {
-        this.#leave();
+        this.close();
         if (start === starts) throw error;
         await wait(Math.random() * longestPauseMs, undefined, { signal });
       }
@@ -207,7 +194,7 @@ export class Checkpoint {
   #refuseOthers(now: number): void {
     const isAlive = ({ hasEnded, run, changedAt }: Part) =>
       !hasEnded && !isGone(run) && now - changedAt < aliveMs;
-    const other = this.#others().find(isAlive);
+    const other = this.#parts().find((part) => part.path !== this.#part?.path && isAlive(part));
     if (other === undefined) return;
     const { pid, host, command } = other.run;
     const who =
@@ -215,39 +202,6 @@ export class Checkpoint {
     throw new UsageError(
       `Another run writes ${this.#source.option} (${who}). Wait until it has ended; if it was killed on another machine, wait 30 seconds. Nothing was sent.`,
     );
-  }
-
-  #others(): readonly Part[] {
-    return this.#parts().filter(({ path }) => path !== this.#part?.path);
-  }
-
-  // Reads the output, as the oldest, and all parts.
-  async #read(parts: readonly Part[]): Promise<Rows> {
-    const { path: output, option, strengthOf } = this.#source;
-    const rows = new Rows([output, ...parts.map((part) => part.path)], strengthOf, this.#part?.path);
-    for (const [index, name] of rows.files.entries()) {
-      const file = await opened(name, "r");
-      if (file === undefined) continue;
-      let number = 0;
-      try {
-        for await (const lines of splitLines(
-          file.createReadStream({ autoClose: false, highWaterMark: chunkBytes }),
-        )) {
-          for (const line of lines) {
-            number += 1;
-            if (rows.add(index, line) || isBlank(line.bytes)) continue;
-            rows.skipped += 1;
-            if (index === 0 && !(isTorn(line.bytes) && !line.hasEnd))
-              throw new UsageError(
-                `${option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
-              );
-          }
-        }
-      } finally {
-        await file.close();
-      }
-    }
-    return rows;
   }
 
   // Makes the output from all rows, again if a part has changed meanwhile: whoever writes the output last has read all
@@ -281,9 +235,13 @@ export class Checkpoint {
     }
   }
 
+  #read(parts: readonly Part[]): Promise<Rows> {
+    return Rows.read(this.#source, parts, this.#part?.path);
+  }
+
   // Removes the parts, its own last, unless another run may still write one of them.
   #remove(parts: readonly Part[]): void {
-    const others = this.#others();
+    const others = this.#parts().filter((part) => part.path !== this.#part?.path);
     const isOver = (part: Part) => part.hasEnded || isGone(part.run);
     const isKnown = (part: Part) => parts.some(({ path, size }) => path === part.path && size === part.size);
     if (!others.every((part) => isOver(part) && isKnown(part))) return;
@@ -292,8 +250,8 @@ export class Checkpoint {
     this.#hasRows = false;
   }
 
-  // Closes the part. One without rows is removed; another gets an end line, which shows that nobody writes it any more.
-  #leave(): void {
+  /** Closes the part. One without rows is removed; another gets an end line: nobody writes it any more. */
+  close(): void {
     clearInterval(this.#timer);
     const part = this.#part;
     this.#part = undefined;
@@ -346,11 +304,17 @@ export class Checkpoint {
         for (let from = 0; from < read; ) from += fs.writeSync(this.#file, bytes, from, read - from);
         at += read;
       }
+      // The old part may end in the middle of a line.
+      this.#isTorn = true;
       fs.closeSync(file);
       return (this.#part as { readonly path: string }).path;
     } catch (error) {
-      if (this.#part !== held) this.#leave();
+      const made = this.#part;
       this.#part = held;
+      if (made !== undefined && made !== held) {
+        fs.closeSync(made.file);
+        orUndefined(() => fs.unlinkSync(made.path));
+      }
       throw error;
     }
   }
@@ -373,7 +337,7 @@ function seenPart(name: string, number: number): Part {
 }
 
 // The path of an output without links. The file may not exist yet.
-function outputOf({ path: given, option }: CheckpointSource): string {
+function outputOf({ path: given, option }: RowSource): string {
   const name = realName(given, option);
   const stats = fs.statSync(name, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile())
@@ -385,40 +349,10 @@ function outputOf({ path: given, option }: CheckpointSource): string {
   return name;
 }
 
-/** The absolute path of a file without links, also if the file does not exist yet. @throws UsageError */
-export function realName(file: string, option: string): string {
-  try {
-    const stats = fs.lstatSync(file, { throwIfNoEntry: false });
-    // realpath cannot follow a link to a file that does not exist yet, so that link itself is read.
-    if (stats?.isSymbolicLink() && !fs.existsSync(file))
-      return realName(path.resolve(path.dirname(file), fs.readlinkSync(file)), option);
-    return stats
-      ? fs.realpathSync(file)
-      : path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
-  } catch (error) {
-    throw new UsageError(
-      `The folder of ${option} cannot be found: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
-    );
-  }
-}
-
 function syncFolder(folder: string): void {
   const file = orUndefined(() => fs.openSync(folder, "r"));
   if (file === undefined) return;
   // Some file systems cannot sync a folder.
   orUndefined(() => fs.fsyncSync(file));
   fs.closeSync(file);
-}
-
-function isBlank(bytes: Buffer | undefined): boolean {
-  return bytes !== undefined && /^[ \t\r]*$/.test(bytes.toString("latin1"));
-}
-
-// Whether a last line is a row that was written only in part, or the zero bytes that a disk may leave there.
-function isTorn(bytes: Buffer | undefined): boolean {
-  const text = bytes?.toString("latin1") ?? "";
-  return (
-    /^\0*$/.test(text) ||
-    ['{"id":', '{"line":'].some((start) => text.startsWith(start) || start.startsWith(text))
-  );
 }

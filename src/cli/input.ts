@@ -1,9 +1,11 @@
 // Every input of a command, a file or the standard input, is read here: once to plan, and a file once more, over the
 // same handle, to send. gzip is decompressed, and an input in another format is named.
+import * as fs from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import path from "node:path";
 import { addAbortSignal, pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { cannotRead, UsageError } from "./context.js";
+import { cannotRead, reasonOf, UsageError } from "./context.js";
 
 /** What a command expects to read: lines of JSON, lines of text, or one JSON value. */
 export type Wanted = "JSON lines" | "lines" | "JSON";
@@ -287,4 +289,21 @@ function foreignFormat(head: Buffer, wanted: Wanted): string | undefined {
 /** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The absolute path of a file without links, also if the file does not exist yet. @throws UsageError */
+export function realName(file: string, option: string): string {
+  try {
+    const stats = fs.lstatSync(file, { throwIfNoEntry: false });
+    // realpath cannot follow a link to a file that does not exist yet, so that link itself is read.
+    if (stats?.isSymbolicLink() && !fs.existsSync(file))
+      return realName(path.resolve(path.dirname(file), fs.readlinkSync(file)), option);
+    return stats
+      ? fs.realpathSync(file)
+      : path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
+  } catch (error) {
+    throw new UsageError(
+      `The folder of ${option} cannot be found: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
+    );
+  }
 }

@@ -2,9 +2,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
-import { orUndefined } from "./context.js";
+import { orUndefined, UsageError } from "./context.js";
 import { digestOf, type Id, type IdHash, IdTable, Numbers, printOf } from "./ids.js";
-import { isObject, type RawLine } from "./input.js";
+import { chunkBytes, isObject, type RawLine, splitLines } from "./input.js";
 
 /** A row: the result of a request or an upload, or its error. */
 export interface Row {
@@ -39,6 +39,14 @@ export type Strength = (typeof strengths)[keyof typeof strengths];
 /** Says how strong a row is; undefined for an object that is no row of this kind. @throws UsageError */
 export type StrengthOf = (row: Row) => Strength | undefined;
 
+/** An output, or a checkpoint of uploads. */
+export interface RowSource {
+  readonly path: string;
+  /** The option that names the output, such as `--output`. */
+  readonly option: string;
+  readonly strengthOf: StrengthOf;
+}
+
 // Packs where a row is: the number of its file, its strength, and its length, which is below 2 ** 29.
 const lengths = 2 ** 29;
 
@@ -65,6 +73,37 @@ export class Rows {
     this.files = files;
     this.#strengthOf = strengthOf;
     this.#own = files.indexOf(own);
+  }
+
+  /**
+   * Reads the rows of an output, as the oldest, and of its parts.
+   * @throws UsageError for a line of the output that is no row, unless it is the last and was cut
+   */
+  static async read(
+    { path, option, strengthOf }: RowSource,
+    parts: readonly { readonly path: string }[],
+    own: string | undefined,
+  ): Promise<Rows> {
+    const rows = new Rows([path, ...parts.map((part) => part.path)], strengthOf, own);
+    for (const [index, name] of rows.files.entries()) {
+      const file = await opened(name, "r");
+      const options = { highWaterMark: chunkBytes };
+      let number = 0;
+      // A stream closes its file.
+      for await (const lines of splitLines(file?.createReadStream(options) ?? [])) {
+        for (const line of lines) {
+          number += 1;
+          const text = line.bytes?.toString("latin1") ?? "?";
+          if (rows.add(index, line) || /^[ \t\r]*$/.test(text)) continue;
+          rows.skipped += 1;
+          if (index > 0 || (!line.hasEnd && /^(\0*|\{(".*)?)$/.test(text))) continue;
+          throw new UsageError(
+            `${option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
+          );
+        }
+      }
+    }
+    return rows;
   }
 
   get size(): number {
