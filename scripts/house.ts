@@ -38,8 +38,9 @@ export const floors: readonly (readonly string[])[] = [
   ["ranking"],
   ["wrappers"],
   ["client.ts"],
-  ["index.ts", "engine.ts"],
+  ["index.ts"],
   ["bulk"],
+  ["engine.ts"],
   ["adapters", "conformance", "testing"],
   ["cli"],
 ];

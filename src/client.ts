@@ -98,7 +98,7 @@ function build(
   transport: Transport,
 ): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
-    throw invalid("In a browser every visitor can read the API key.", {
+    throw invalid("dangerouslyAllowBrowser", "In a browser every visitor can read the API key.", {
       hint: 'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
@@ -183,7 +183,7 @@ function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
   for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionTable))) {
     if ((ownedBy(options) as readonly string[]).includes(name)) {
-      throw invalid(`withOptions cannot change ${name}: the connections are shared.`);
+      throw invalid(name, `withOptions cannot change ${name}: the connections are shared.`);
     }
     if (value !== undefined) Object.assign(merged, { [name]: value });
   }

@@ -1,4 +1,5 @@
 // The internal functions that the command line uses, in addition to the public entry points.
+export { stopSending } from "./bulk/results.js";
 export { variables } from "./call/settings.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";

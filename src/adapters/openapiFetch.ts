@@ -61,7 +61,7 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
   options: OpenapiClientOptions = {},
 ): OpenapiClient<Paths, Media> {
   const send = insideOf(client)?.callEncoded;
-  if (send === undefined) throw invalid("client must be one that createClient made.");
+  if (send === undefined) throw invalid("client", "client must be one that createClient made.");
   const own = ownProperties(options, "options", optionNames);
   const library = createLibraryClient<Paths, Media>({
     ...own,
@@ -90,7 +90,8 @@ async function callWith(
   const own: Record<string, unknown> = { ...ownProperties(init, "init") };
   const options: Record<string, unknown> = {};
   for (const name of ["baseUrl", "fetch", "Request"]) {
-    if (own[name] !== undefined) throw invalid(`init may not set ${name}: requests go through the client.`);
+    if (own[name] !== undefined)
+      throw invalid(`init.${name}`, `init may not set ${name}: requests go through the client.`);
   }
   for (const name of Object.keys(callNames)) {
     if (own[name] !== undefined) options[name] = own[name];

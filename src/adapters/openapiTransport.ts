@@ -77,7 +77,8 @@ export async function settle(call: Promise<{ response: Response }>, exchange: Li
     const { failed } = exchange;
     return failed !== undefined && response === exchange.response ? { error: failed, response } : result;
   } catch (error) {
-    if (error instanceof URIError) throw invalid("A parameter contains a lone surrogate.", ofRequest);
+    if (error instanceof URIError)
+      throw invalid("params", "A parameter contains a lone surrogate.", ofRequest);
     if (error instanceof SyntaxError && exchange.response?.ok) throw notJson(exchange.response);
     throw error;
   }
@@ -101,10 +102,11 @@ function notJson({ status }: Response): StatusError {
 // are encoded here.
 function urlTarget(address: string): string {
   const isBelow = address.startsWith(`${placeholder}/`) && !address.includes("#");
-  if (!isBelow) throw invalid('The path must begin with "/" and may not contain "#".', ofRequest);
+  if (!isBelow) throw invalid("path", 'The path must begin with "/" and may not contain "#".', ofRequest);
   const [path = "", ...query] = address.slice(placeholder.length).split("?");
   const [open] = /\{[^{}]*\}/.exec(path) ?? [];
-  if (open !== undefined) throw invalid(`params.path has no ${open.slice(1, -1)}.`, ofRequest);
+  if (open !== undefined)
+    throw invalid(`params.path.${open.slice(1, -1)}`, `params.path has no ${open.slice(1, -1)}.`, ofRequest);
   const encoded = path.replace(/[^\w.~!$&'()*+,;=:@%/-]/gu, encodeURIComponent);
   return encoded + new URL(`${placeholder}/?${query.join("?")}`).search;
 }

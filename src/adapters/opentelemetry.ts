@@ -132,13 +132,13 @@ const optionNames: OptionTable<TraceCallsOptions> = {
 
 function checkProvider(value: unknown, what: string): string {
   checkString(value, what);
-  if (value === "") throw invalid(`${what} is empty.`);
+  if (value === "") throw invalid(what, `${what} is empty.`);
   return value;
 }
 
 function checkMeter(value: unknown, what: string): MeterLike {
   if (typeof memberOf(value, "createHistogram") !== "function")
-    throw invalid(`${what} must have createHistogram, as OpenTelemetry's meters do.`);
+    throw invalid(what, `${what} must have createHistogram, as OpenTelemetry's meters do.`);
   return value as MeterLike;
 }
 

@@ -40,6 +40,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
   const { n, reference, rate } = chunk;
   if (readChunk === undefined || writePart === undefined || readParts === undefined)
     throw invalid(
+      "readChunk",
       "createActivities lacks one of readChunk, writePart and readParts: rerankChunk needs them.",
       ofRerank,
     );
@@ -92,7 +93,11 @@ async function readInput(
   }
   const list = reference === undefined ? "" : ` of ${JSON.stringify(reference)}`;
   const hint = "Put it where readChunk looks, and start the workflow again: it skips what is written.";
-  throw refusal("NOT_FOUND", `There is no chunk ${n}${list} to read.`, { ...ofRerank, hint, cause });
+  throw refusal("NOT_FOUND", undefined, `There is no chunk ${n}${list} to read.`, {
+    ...ofRerank,
+    hint,
+    cause,
+  });
 }
 
 function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRequest> {
@@ -100,8 +105,13 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
   for (const [row, request] of requests.entries()) {
     const id = memberOf(request, "id");
     if (typeof id !== "string")
-      throw invalid(`Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
-    if (rows.has(id)) throw invalid(`Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`, ofRerank);
+      throw invalid(`requests[${row}].id`, `Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
+    if (rows.has(id))
+      throw invalid(
+        `requests[${row}].id`,
+        `Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`,
+        ofRerank,
+      );
     rows.set(id, request);
   }
   return rows;

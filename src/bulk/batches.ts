@@ -84,6 +84,7 @@ export class BatchedRequest<Id> {
     if (batches.length > maxRequests)
       throw refusal(
         "OUT_OF_RANGE",
+        "maxRequests",
         `The request needs ${batches.length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
     this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined })).reverse();

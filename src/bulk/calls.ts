@@ -10,7 +10,6 @@ import { attemptPolicy, type Decision, type RetryState } from "../policy/retry.j
 import { Lane, machineClock, type Schedule } from "../policy/schedule.js";
 import { LimitSearch } from "../policy/search.js";
 import { joinable } from "../ranking/check.js";
-import type { Deadline } from "../transport/time.js";
 import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import { insideOf } from "../wrappers/types.js";
 import type { PendingRequest } from "./batches.js";
@@ -35,9 +34,7 @@ export class RunLane extends Lane {
   /** The last failure after which the operation had run, and so was paid for. */
   paidFor: Failure | undefined;
   readonly #run: RunParts;
-  #isAborted = false;
   #hasBegun = false;
-  #time: Pick<Deadline, "end"> | undefined;
 
   constructor(run: RunParts, bytes: number) {
     super(run.schedule, bytes);
@@ -60,17 +57,6 @@ export class RunLane extends Lane {
     if (failure.executed === "yes") this.paidFor = failure;
     this.#run.noted(failure);
     return this.isTooMany ? { waitMs: undefined, notRetried: "retries-used-up" } : decision;
-  }
-
-  override begun(time: Pick<Deadline, "end">): void {
-    this.#time = time;
-    if (this.#isAborted) time.end("aborted");
-  }
-
-  /** Ends the call. A call that has not begun ends as soon as it begins. */
-  abort(): void {
-    this.#isAborted = true;
-    this.#time?.end("aborted");
   }
 }
 

@@ -8,13 +8,12 @@ import { invalid } from "../errors/statusError.js";
 import { valueOr } from "../values.js";
 import { sourceOf } from "./intake.js";
 import {
-  type RerankAllCounts,
   type RerankAllOptions,
   type RerankAllRequest,
-  type RerankAllResult,
   type RerankAllResults,
   settingsOf,
 } from "./options.js";
+import { resultsOf } from "./results.js";
 import { Run } from "./run.js";
 
 export { checkRanking, type RankedRequest } from "../ranking/check.js";
@@ -64,43 +63,6 @@ export function rerankAll<Id = string>(
   options?: RerankAllOptions<Id>,
 ): RerankAllResults<Id> {
   if (!valueOr(() => typeof client.rerank === "function", Boolean(client)))
-    throw invalid("client must have a method rerank.");
-  const run = new Run(client, sourceOf(requests), settingsOf(options));
-  return new Results(run) as unknown as RerankAllResults<Id>;
-}
-
-class Results<Id> implements AsyncIterableIterator<RerankAllResult<Id>, undefined> {
-  readonly #run: Run<Id>;
-
-  constructor(run: Run<Id>) {
-    this.#run = run;
-  }
-
-  get counts(): RerankAllCounts {
-    return this.#run.counts;
-  }
-
-  next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
-    return this.#run.next();
-  }
-
-  async return(): Promise<IteratorReturnResult<undefined>> {
-    await this.#run.close();
-    return { done: true, value: undefined };
-  }
-
-  async throw(error: unknown): Promise<never> {
-    // The caller's error matters more than an error of closing the source.
-    await this.#run.close().catch(() => {});
-    throw error;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  // Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
-  [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
-    return this.#run.close();
-  }
+    throw invalid("client", "client must have a method rerank.");
+  return resultsOf(new Run(client, sourceOf(requests), settingsOf(options)));
 }

@@ -15,7 +15,9 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
     if (name !== "id" && value !== null)
       body[name] = Array.isArray(value) ? valueOr(() => [...value], value) : value;
   }
-  const wrong = Object.hasOwn(fields, "id") ? undefined : invalid(`requests[${number}] has no id.`);
+  const wrong = Object.hasOwn(fields, "id")
+    ? undefined
+    : invalid(`requests[${number}].id`, `requests[${number}] has no id.`);
   return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
 }
 
@@ -182,6 +184,7 @@ export function sourceOf<T>(iterable: Iterable<T> | AsyncIterable<T>): Source<T>
   const given: Partial<Iterable<T> & AsyncIterable<T>> = (typeof iterable === "object" && iterable) || {};
   const { [Symbol.asyncIterator]: ofAsync } = given;
   const open = (typeof ofAsync === "function" ? ofAsync : given[Symbol.iterator]) as Source<T> | undefined;
-  if (typeof open !== "function") throw invalid("requests must be an iterable or an async iterable.");
+  if (typeof open !== "function")
+    throw invalid("requests", "requests must be an iterable or an async iterable.");
   return () => open.call(given);
 }

@@ -239,14 +239,14 @@ function rateOf(value: unknown): RerankAllOptions["rate"] {
 }
 
 function checkRate(value: unknown, name: string): number {
-  if (typeof value !== "number" || !Number.isFinite(value)) throw invalid(`rate.${name} must be a number.`);
-  if (value <= 0) throw refusal("OUT_OF_RANGE", `rate.${name} must be greater than 0, not ${value}.`);
+  if (typeof value !== "number" || !Number.isFinite(value)) throw invalid(name, `${name} must be a number.`);
+  if (value <= 0) throw refusal("OUT_OF_RANGE", name, `${name} must be greater than 0, not ${value}.`);
   return value;
 }
 
 function checkPause(value: unknown): number {
   if (typeof value !== "number" || Number.isNaN(value))
-    throw invalid("maxPauseMs must be a number of milliseconds, or Infinity.");
-  if (value < 0) throw refusal("OUT_OF_RANGE", `maxPauseMs must be at least 0, not ${value}.`);
+    throw invalid("maxPauseMs", "maxPauseMs must be a number of milliseconds, or Infinity.");
+  if (value < 0) throw refusal("OUT_OF_RANGE", "maxPauseMs", `maxPauseMs must be at least 0, not ${value}.`);
   return value;
 }

@@ -44,6 +44,7 @@ export class Run<Id> implements RunParts {
   #error: () => unknown = () => undefined;
   // A rejected key, or a pause longer than `maxPauseMs`: the run sends nothing more, and waits for its requests in flight.
   #endedBy: StatusError | undefined;
+  #isStopped = false;
   #settled = 0;
   #ran: Ran = nothingSent;
 
@@ -78,6 +79,13 @@ export class Run<Id> implements RunParts {
     const closed = this.#state === "over" ? undefined : this.#stop(undefined);
     this.#delivery.discard();
     await closed;
+  }
+
+  /** Sends nothing more: the run ends with CANCELLED after the results of the requests in flight. */
+  stopSending(): void {
+    this.#isStopped = true;
+    this.schedule.close();
+    this.#finish();
   }
 
   noted(failure: Failure): void {
@@ -143,7 +151,9 @@ export class Run<Id> implements RunParts {
       this.#stop({ error: this.#error() }).catch(() => {});
     }
     if (this.schedule.inFlight + this.#refusing > 0 || this.#state !== "running") return;
-    if (this.#endedBy === undefined) {
+    if (this.#isStopped && !this.#intake.isDone)
+      this.#end("The run was stopped.", { code: "CANCELLED", notRetried: "aborted" });
+    else if (this.#endedBy === undefined) {
       // One more request is read, which shows whether the limit leaves anything undone.
       if (this.#isSpent && pending.length === 0) this.#intake.next(true);
       if (this.#intake.isDone) void this.#stop(this.#intake.failed);

@@ -91,7 +91,7 @@ function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T | undefin
   return (value, what) => {
     if (value === undefined) return undefined;
     const found = unseenIn(value, inside);
-    if (found) throw invalid(`${what} ${found}`);
+    if (found) throw invalid(what, `${what} ${found}`);
     return check(value, what);
   };
 }
@@ -142,7 +142,7 @@ function missing(found: Readonly<Record<"baseUrl" | "apiKey" | "accountId", unkn
   const listed = (names: readonly string[]) => names.join(", ").replace(/, (\w+)$/, " and $1");
   const [are, them] = options.length === 1 ? ["is", "it"] : ["are", "them"];
   const where = options[0] === "accountId" ? "createClient or to the call" : "createClient";
-  return invalid(`${listed(options)} ${are} missing.`, {
+  return invalid(options[0], `${listed(options)} ${are} missing.`, {
     hint: `Set ${listed(named)}, or pass ${them} to ${where}.${permissionFor(named) ?? ""}`,
   });
 }
@@ -172,13 +172,13 @@ export function logOf(
   name: string,
 ): Log | false {
   if (!logLevels.includes(level as LogLevel))
-    throw invalid(`${name} must be one of ${logLevels.join(", ")}.`);
+    throw invalid(name, `${name} must be one of ${logLevels.join(", ")}.`);
   if (
     logger !== undefined &&
     typeof logger !== "function" &&
     methods.some((method) => typeof logger?.[method] !== "function")
   ) {
-    throw invalid(`logger must have the methods ${methods.join(", ")}, or be a function.`);
+    throw invalid("logger", `logger must have the methods ${methods.join(", ")}, or be a function.`);
   }
   return level !== "off" && lineWriter({ logger, logLevel: level as LogLevel, logBodies });
 }

@@ -190,7 +190,9 @@ export interface StatusErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** The error body. */
   readonly body?: unknown;
-  /** The index of the item of `rerank.items` that cannot be sent. */
+  /** The argument, option or environment variable that is wrong, with the path inside it. */
+  readonly argument?: string | undefined;
+  /** The index of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault. */
   readonly item?: number | undefined;
   /** What to do now. @default a sentence for the code */
   readonly hint?: string | undefined;

@@ -23,6 +23,7 @@ const optionalFields = [
   "requestId",
   "retryAfterMs",
   "body",
+  "argument",
   "item",
 ] as const;
 
@@ -74,7 +75,15 @@ export class StatusError extends Error {
   declare readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   declare readonly body?: unknown;
-  /** The index, from 0, of the item of `rerank.items` that cannot be sent; absent if no single item is at fault. */
+  /**
+   * The argument, option or environment variable that is wrong, with the path inside it: `timeoutMs`, `documents[3]`,
+   * `rate.requestsPerMinute`; absent if the call failed for another reason.
+   */
+  declare readonly argument?: string;
+  /**
+   * The index, from 0, of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault;
+   * absent if no single one is.
+   */
   declare readonly item?: number;
   /** What to do now, and why there was no other attempt unless that is obvious; empty if the message already tells. */
   readonly hint: string;
@@ -189,18 +198,26 @@ export function detailsOf(error: StatusError): StatusErrorDetails {
   });
 }
 
-/** An error that this client throws before anything is sent: `executed` is `"no"`. */
+/**
+ * An error that this client throws before anything is sent: `executed` is `"no"`.
+ * @param argument The argument or option that is wrong; undefined if none is
+ */
 export function refusal(
   code: StatusCode,
+  argument: string | undefined,
   message: string,
   details?: Partial<StatusErrorDetails>,
 ): StatusError {
-  return new StatusError(message, { code, executed: "no", codeSource: "client", ...details });
+  return new StatusError(message, { code, argument, executed: "no", codeSource: "client", ...details });
 }
 
 /** An error for an invalid argument or option: `INVALID_ARGUMENT`. */
-export function invalid(message: string, details?: Partial<StatusErrorDetails>): StatusError {
-  return refusal("INVALID_ARGUMENT", message, details);
+export function invalid(
+  argument: string | undefined,
+  message: string,
+  details?: Partial<StatusErrorDetails>,
+): StatusError {
+  return refusal("INVALID_ARGUMENT", argument, message, details);
 }
 
 /** @internal A number of things, for a message: `1 row`, `2 rows`. */

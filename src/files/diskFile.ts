@@ -15,7 +15,7 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
   if (!kind.isFile()) {
     const what = kind.isDirectory() ? "a folder" : "not a regular file";
-    throw invalid(`file ${quoted(filePath)} is ${what}: pass the path of one file.`);
+    throw invalid("file", `file ${quoted(filePath)} is ${what}: pass the path of one file.`);
   }
   const fileName = name ?? checkFileName(filePath, "file");
   const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
@@ -47,7 +47,7 @@ function localPath(url: UrlLike): string {
   try {
     return globalThis.process.getBuiltinModule("node:url").fileURLToPath(url.href);
   } catch (cause) {
-    throw invalid(`file is a URL that names no file here: ${(cause as Error).message}.`, { cause });
+    throw invalid("file", `file is a URL that names no file here: ${(cause as Error).message}.`, { cause });
   }
 }
 
@@ -92,7 +92,7 @@ function quoted(path: string): string {
 }
 
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
-  throw invalid(`file ${quoted(path)} ${openFailure(path, cause)}.`, { cause });
+  throw invalid("file", `file ${quoted(path)} ${openFailure(path, cause)}.`, { cause });
 }
 
 function openFailure(path: string, { code, name }: NodeJS.ErrnoException): string {
@@ -119,7 +119,7 @@ export async function openBlob(
   // Bun.file reports size 0 also for a file that does not exist.
   if (blob.size === 0)
     await blob.arrayBuffer().catch((cause: Error) => {
-      throw invalid(`file cannot be read: ${cause.message}.`, { cause });
+      throw invalid("file", `file cannot be read: ${cause.message}.`, { cause });
     });
   return source;
 }

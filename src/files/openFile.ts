@@ -29,7 +29,10 @@ export async function openFile(
   if (size !== undefined) checkInteger(size, "size", 0);
   if (typeof file === "string" || isUrl(file)) {
     if (disk) return sized(await disk.openPath(file, given), size);
-    throw invalid("file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.");
+    throw invalid(
+      "file",
+      "file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.",
+    );
   }
   const bytes = bytesIn(file);
   if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
@@ -41,7 +44,10 @@ export async function openFile(
     );
   }
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
-  throw invalid("file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.");
+  throw invalid(
+    "file",
+    "file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.",
+  );
 }
 
 function fromBytes(bytes: Uint8Array, name: string): FileSource {
@@ -78,7 +84,7 @@ function fromBlob(blob: BlobLike, name: string): FileSource {
 async function sized(source: FileSource, size: number | undefined): Promise<FileSource> {
   if (size === undefined || size === source.size) return source;
   await source.close();
-  throw invalid(`size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
+  throw invalid("size", `size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
 /**
@@ -89,19 +95,19 @@ export function checkFileName(value: unknown, what: string): string {
   checkString(value, what);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
   if (name === "" || name === "." || name === "..") {
-    throw invalid(`${what} must end with a file name.`);
+    throw invalid(what, `${what} must end with a file name.`);
   }
   return checkCharacters(name, what);
 }
 
 function nameOfBlob(blob: BlobLike): string {
   const name = memberOf(blob, "name");
-  return typeof name === "string" ? checkFileName(name, "the file's name") : needName(undefined, "a Blob");
+  return typeof name === "string" ? checkFileName(name, "file.name") : needName(undefined, "a Blob");
 }
 
 function needName(name: string | undefined, what: string): string {
   if (name !== undefined) return name;
-  throw invalid(`${what} has no name: pass {name: "train.jsonl"}.`);
+  throw invalid("name", `${what} has no name: pass {name: "train.jsonl"}.`);
 }
 
 // Checks the shape, not the class: packages and other realms have their own Blob classes.
@@ -115,7 +121,7 @@ function isUrl(value: unknown): value is UrlLike {
   const protocol = memberOf(value, "protocol");
   if (typeof href !== "string" || typeof protocol !== "string") return false;
   if (protocol === "file:") return true;
-  throw invalid("file is a URL of another kind: only file: URLs can be read.");
+  throw invalid("file", "file is a URL of another kind: only file: URLs can be read.");
 }
 
 type Stream = AsyncIterable<unknown> | ReadableStreamLike;

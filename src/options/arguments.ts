@@ -4,27 +4,31 @@ import type { Rules } from "./rules.js";
 import type { HeadersLike } from "./types.js";
 import { ownProperties, validate } from "./validate.js";
 
-/** Checks a resource id that is to stand in a path: it must not turn the call into another operation. */
-export function checkId(value: unknown, what: string, rules?: Rules): string {
+/**
+ * Checks a resource id that is to stand in a path: it must not turn the call into another operation.
+ * @param argument The argument that holds the id, if its name is not `what`
+ */
+export function checkId(value: unknown, what: string, rules?: Rules, argument: string = what): string {
   checkString(value, what, rules);
-  if (value === "") throw invalid(`${what} is empty.`);
-  if (value.length > 256) throw invalid(`${what} is longer than 256 characters.`);
-  if (value === "." || value === "..") throw invalid(`${what} may not be "${value}".`);
+  if (value === "") throw invalid(argument, `${what} is empty.`);
+  if (value.length > 256) throw invalid(argument, `${what} is longer than 256 characters.`);
+  if (value === "." || value === "..") throw invalid(argument, `${what} may not be "${value}".`);
   if (value.includes("/")) {
     const last = value.slice(value.lastIndexOf("/") + 1);
     throw invalid(
+      argument,
       `${what} contains "/": pass the id alone${last ? ` ("${last}")` : ""}, not a full resource name.`,
     );
   }
   const bad = /[\\?#%]/.exec(value);
-  if (bad) throw invalid(`${what} may not contain "${bad[0]}".`);
-  return checkCharacters(value, what);
+  if (bad) throw invalid(argument, `${what} may not contain "${bad[0]}".`);
+  return checkCharacters(value, what, argument);
 }
 
 /** Checks that an API key can be sent in a header. The error never shows the key. */
 export function checkApiKey(value: unknown, what: string): string {
   const problem = keyProblem(value);
-  if (problem !== undefined) throw invalid(`${what} ${problem}`);
+  if (problem !== undefined) throw invalid(what, `${what} ${problem}`);
   return value as string;
 }
 
@@ -59,18 +63,18 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
   const url = urlOf(value);
   if (typeof value !== "string" || url === undefined) {
-    throw invalid(`${what} is not an absolute URL such as https://api.example.com.`);
+    throw invalid(what, `${what} is not an absolute URL such as https://api.example.com.`);
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    throw invalid(`${what} must begin with https:// or http://.`);
+    throw invalid(what, `${what} must begin with https:// or http://.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw invalid(`${what} may not contain a user name or password.`);
+    throw invalid(what, `${what} may not contain a user name or password.`);
   }
   const found = notInBaseUrl.find(([characters]) => characters.test(value));
-  if (found) throw invalid(`${what} may not contain ${found[1]}.`);
+  if (found) throw invalid(what, `${what} may not contain ${found[1]}.`);
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
-    throw invalid(`${what} is plain http to another machine: the key would go unencrypted.`, {
+    throw invalid(what, `${what} is plain http to another machine: the key would go unencrypted.`, {
       hint: "Use https, or pass allowInsecureHttp: true in a trusted network.",
     });
   }
@@ -86,7 +90,7 @@ export function isHeaderText(value: string): boolean {
 /** Checks that a value is text for a header. */
 export function checkText(value: unknown, what: string): string {
   if (typeof value === "string" && isHeaderText(value)) return value;
-  throw invalid(`${what} must be printable ASCII text.`);
+  throw invalid(what, `${what} must be printable ASCII text.`);
 }
 
 /** The longest time a timer can hold, in milliseconds (24.8 days); Node turns a longer time into 1 ms. */
@@ -94,8 +98,9 @@ export const longestTimerMs: number = 2 ** 31 - 1;
 
 /** Checks a duration in milliseconds: a finite number above 0. */
 export function checkDuration(value: unknown, what: string): number {
-  if (!Number.isFinite(value)) throw invalid(`${what} must be a number of milliseconds.`);
-  if ((value as number) <= 0) throw refusal("OUT_OF_RANGE", `${what} must be greater than 0, not ${value}.`);
+  if (!Number.isFinite(value)) throw invalid(what, `${what} must be a number of milliseconds.`);
+  if ((value as number) <= 0)
+    throw refusal("OUT_OF_RANGE", what, `${what} must be greater than 0, not ${value}.`);
   return value as number;
 }
 
@@ -108,7 +113,7 @@ export function checkFlag(value: unknown, what: string): boolean {
 /** Checks that a value is a function or undefined. */
 export function checkCallback<T>(value: T, what: string): T {
   if (value === undefined || typeof value === "function") return value;
-  throw invalid(`${what} must be a function.`);
+  throw invalid(what, `${what} must be a function.`);
 }
 
 /** Checks a whole number of at least `minimum`. */
@@ -132,9 +137,9 @@ export function checkString(
 }
 
 /** Checks that a text has no control character and no lone surrogate. */
-export function checkCharacters(value: string, what: string): string {
-  if (/\p{Cc}/u.test(value)) throw invalid(`${what} contains a control character.`);
-  if (/\p{Cs}/u.test(value)) throw invalid(`${what} contains a lone surrogate.`);
+export function checkCharacters(value: string, what: string, argument: string = what): string {
+  if (/\p{Cc}/u.test(value)) throw invalid(argument, `${what} contains a control character.`);
+  if (/\p{Cs}/u.test(value)) throw invalid(argument, `${what} contains a lone surrogate.`);
   return value;
 }
 
@@ -153,7 +158,7 @@ export function headerPairs(
 ): readonly (readonly [name: unknown, content: unknown])[] | undefined {
   if (Array.isArray(value)) {
     if (value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value;
-    throw invalid("headers must be pairs of a name and a text.");
+    throw invalid("headers", "headers must be pairs of a name and a text.");
   }
   // A Set has no `get`: it holds no pairs.
   if (["get", "forEach"].some((name) => typeof memberOf(value, name) !== "function")) return undefined;
@@ -172,15 +177,15 @@ export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
     Object.entries(ownProperties(value as object | undefined, "headers"))) {
     const lower = typeof name === "string" ? name.toLowerCase() : "";
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
-      throw invalid(`headers has a name that HTTP does not allow.`);
+      throw invalid("headers", `headers has a name that HTTP does not allow.`);
     }
     if (reservedHeaders.has(lower)) {
-      throw invalid(`headers may not set ${lower}: the client sets it.`);
+      throw invalid(`headers["${lower}"]`, `headers may not set ${lower}: the client sets it.`);
     }
     if (content === undefined) continue;
     const text = pairs && lower in headers ? `${headers[lower]}, ${content}` : content;
     if (typeof content !== "string" || !isHeaderText(text as string)) {
-      throw invalid(`headers["${lower}"] must be printable ASCII text.`);
+      throw invalid(`headers["${lower}"]`, `headers["${lower}"] must be printable ASCII text.`);
     }
     headers[lower] = text as string;
   }

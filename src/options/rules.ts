@@ -64,7 +64,7 @@ export function checkEach(
 
 /** Checks the rule `enum`: the value must be one of a list. */
 export function enumeration(value: unknown, values: readonly unknown[], { name }: Pick<Place, "name">): void {
-  if (!values.includes(value)) throw invalid(`${name} must be one of ${values.join(", ")}.`);
+  if (!values.includes(value)) throw invalid(name, `${name} must be one of ${values.join(", ")}.`);
 }
 
 export function pattern(
@@ -72,7 +72,7 @@ export function pattern(
   source: string,
   { name, rules }: { name: string; rules: Pick<Rules, "form"> },
 ): void {
-  if (!new RegExp(source, "u").test(value)) throw invalid(`${name} must have the form ${rules.form}.`);
+  if (!new RegExp(source, "u").test(value)) throw invalid(name, `${name} must have the form ${rules.form}.`);
 }
 
 // Characters are counted as JSON Schema does: one outside the basic plane counts once.
@@ -85,21 +85,21 @@ export function maxLength(value: string, most: number, { name }: Place): void {
 }
 
 export function maximum(value: number, most: number, { name }: Place): void {
-  if (value > most) throw outOfRange(`${name} must be at most ${most}, not ${value}.`);
+  if (value > most) throw outOfRange(name, `${name} must be at most ${most}, not ${value}.`);
 }
 
 export function exclusiveMinimum(value: number, bound: number, { name }: Place): void {
-  if (value <= bound) throw outOfRange(`${name} must be greater than ${bound}, not ${value}.`);
+  if (value <= bound) throw outOfRange(name, `${name} must be greater than ${bound}, not ${value}.`);
 }
 
 export function exclusiveMaximum(value: number, bound: number, { name }: Place): void {
-  if (value >= bound) throw outOfRange(`${name} must be less than ${bound}, not ${value}.`);
+  if (value >= bound) throw outOfRange(name, `${name} must be less than ${bound}, not ${value}.`);
 }
 
 export function multipleOf(value: number, step: number, { name }: Place): void {
   // The quotient of two decimals is whole to 15 digits only: 0.3 / 0.1 is 2.9999999999999996.
   if (Number.isInteger(Number((value / step).toPrecision(15)))) return;
-  throw outOfRange(`${name} must be a multiple of ${step}, not ${value}.`);
+  throw outOfRange(name, `${name} must be a multiple of ${step}, not ${value}.`);
 }
 
 export function maxItems(list: readonly unknown[], most: number, { name }: Place): void {
@@ -113,7 +113,10 @@ export function uniqueItems(list: readonly unknown[], isUnique: boolean, { name 
     const text = textOf(item);
     const first = seen.get(text);
     if (first !== undefined)
-      throw invalid(`${name}[${index}] is the same as ${name}[${first}]: no two items may be equal.`);
+      throw invalid(
+        `${name}[${index}]`,
+        `${name}[${index}] is the same as ${name}[${first}]: no two items may be equal.`,
+      );
     seen.set(text, index);
   }
 }
@@ -152,14 +155,14 @@ export function oneOf(
   const kind = ownValue(value, propertyName);
   const variant = ownValue(variants, kind as string);
   if (typeof kind === "string" && variant !== undefined) validate(value, variant, name);
-  else throw invalid(`${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
+  else throw invalid(propertyName, `${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
 }
 
 /** Checks the rule `not` with `required`: an object may not have all of these fields at once. */
 export function not(value: Fields, { required }: Required<Rules>["not"], { name }: Place): void {
   const given = fieldsOf(value);
   if (required.every((field) => given.includes(field)))
-    throw invalid(`${name} may not have ${required.join(" and ")} at once.`);
+    throw invalid(name, `${name} may not have ${required.join(" and ")} at once.`);
 }
 
 // A field that is undefined is not sent.
@@ -168,11 +171,11 @@ function fieldsOf(value: Fields): string[] {
 }
 
 function atLeast(count: number, least: number, name: string, noun: string): void {
-  if (count < least) throw invalid(`${name} must have at least ${amount(least, noun)}, not ${count}.`);
+  if (count < least) throw invalid(name, `${name} must have at least ${amount(least, noun)}, not ${count}.`);
 }
 
 function atMost(count: number, most: number, name: string, noun: string): void {
-  if (count > most) throw invalid(`${name} must have at most ${amount(most, noun)}, not ${count}.`);
+  if (count > most) throw invalid(name, `${name} must have at most ${amount(most, noun)}, not ${count}.`);
 }
 
 // Turns a value into a text by which equal values are found; an object of a class stays itself, equal to no other.
@@ -186,6 +189,6 @@ function textOf(value: unknown): unknown {
   return `{${fields.map((field) => `${JSON.stringify(field)}:${textOf((value as Fields)[field])}`).join()}}`;
 }
 
-function outOfRange(message: string): Error {
-  return refusal("OUT_OF_RANGE", message);
+function outOfRange(name: string, message: string): Error {
+  return refusal("OUT_OF_RANGE", name, message);
 }

@@ -58,6 +58,6 @@ export function checkSignal(signal: unknown): AbortSignalLike | undefined {
     typeof aborted === "boolean" &&
     typeof addEventListener === "function" &&
     typeof removeEventListener === "function";
-  if (!usable) throw invalid("signal must be an AbortSignal.");
+  if (!usable) throw invalid("signal", "signal must be an AbortSignal.");
   return signal as AbortSignalLike;
 }

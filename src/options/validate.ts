@@ -34,7 +34,7 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
   const { type } = rules;
   if (type && !hasType(value, rules)) {
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
-    throw invalid(`${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
+    throw invalid(name, `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
   }
   if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules);
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
@@ -72,7 +72,7 @@ function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules):
 function validateNumber(value: number, rules: Rules, name: string): void {
   const minimum = ownValue(rules, "minimum");
   if (minimum !== undefined && value < minimum)
-    throw refusal("OUT_OF_RANGE", `${name} must be at least ${minimum}, not ${value}.`);
+    throw refusal("OUT_OF_RANGE", name, `${name} must be at least ${minimum}, not ${value}.`);
 }
 
 function validateItems(list: readonly unknown[], rules: Rules, name: string): void {
@@ -114,7 +114,7 @@ function addAccessors(own: object, value: object, what: string): void {
   const kind = tagOf(value);
   // A Map or a Promise has no properties of its own, and would be taken for empty options.
   if (kind !== "Object" && Object.keys(own).length === 0)
-    throw invalid(`${what} must be a plain object, not ${kind}.`);
+    throw invalid(what, `${what} must be a plain object, not ${kind}.`);
   // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
   for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
@@ -129,14 +129,17 @@ function addAccessors(own: object, value: object, what: string): void {
  */
 function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
+  const within = what === "options" ? "" : `${what}.`;
   for (const name in value)
     if (!Object.hasOwn(checks, name))
       throw invalid(
-        `Unknown option ${what === "options" ? "" : `${what}.`}${name}: ${suggestion(name, Object.keys(checks))}`,
+        within + name,
+        `Unknown option ${within}${name}: ${suggestion(name, Object.keys(checks))}`,
       );
   for (const name in value) {
     const check = checks[name];
-    if (typeof check === "function" && value[name] !== undefined) value[name] = check(value[name], name);
+    if (typeof check === "function" && value[name] !== undefined)
+      value[name] = check(value[name], within + name);
   }
 }
 
@@ -145,7 +148,7 @@ export function checkSpelling(body: object, fields: object, what: string): void 
   for (const name of Object.keys(body)) {
     if (Object.hasOwn(fields, name)) continue;
     const known = Object.keys(fields).find((field) => lettersOf(field) === lettersOf(name));
-    if (known !== undefined) throw invalid(`${what} has ${name}: did you mean ${known}?`);
+    if (known !== undefined) throw invalid(name, `${what} has ${name}: did you mean ${known}?`);
   }
 }
 

@@ -13,10 +13,13 @@ export function createTransport(
   formOf?: (form: Multipart) => FetchForm,
 ): Transport {
   const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);
-  if (option) throw invalid(`${option} is for Node: this runtime sends with fetch.`);
+  if (option) throw invalid(option, `${option} is for Node: this runtime sends with fetch.`);
   if (options.fetch) return createFetchTransport(options.fetch, formOf);
   if (typeof globalThis.fetch !== "function") {
-    throw invalid('This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".');
+    throw invalid(
+      "fetch",
+      'This runtime has no fetch: pass one. Under Jest\'s jsdom set testEnvironment: "node".',
+    );
   }
   return createFetchTransport((url: string, init: never) => globalThis.fetch(url, init).catch(explain));
 }

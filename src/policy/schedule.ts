@@ -163,6 +163,8 @@ export class Lane implements AttemptTimes {
   // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
   #isInFlight = false;
+  #isAborted = false;
+  #time: Pick<Deadline, "end"> | undefined;
   #resume: (() => void) | undefined;
 
   constructor(schedule: Schedule, bytes = 0) {
@@ -170,8 +172,17 @@ export class Lane implements AttemptTimes {
     this.bytes = bytes;
   }
 
-  /** Called when the call begins; `time.end` can end it. */
-  begun?(time: Pick<Deadline, "end">): void;
+  /** Records that the call begins; `time.end` can end it. */
+  begun(time: Pick<Deadline, "end">): void {
+    this.#time = time;
+    if (this.#isAborted) time.end("aborted");
+  }
+
+  /** Ends the call. A call that has not begun ends as soon as it begins. */
+  abort(): void {
+    this.#isAborted = true;
+    this.#time?.end("aborted");
+  }
 
   /** Records that an attempt begins. */
   begin(now: number): void {

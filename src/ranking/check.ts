@@ -27,7 +27,8 @@ export type RankedRequest = Pick<RerankRequest, "documents" | "top_n">;
  * const best = data.map(({ index }) => products[index]);
  */
 export function checkRanking(request: RankedRequest, response: RerankResponse): RerankResponse {
-  if (!Array.isArray(memberOf(request, "documents"))) throw invalid("request.documents must be a list.");
+  if (!Array.isArray(memberOf(request, "documents")))
+    throw invalid("request.documents", "request.documents must be a list.");
   const checked = joinable(request, readRerank(Object(response)));
   if (!(checked instanceof Failure)) return checked;
   throw rankingError(checked.message);

@@ -192,7 +192,7 @@ export function errorOfBatches(
   const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
     ? error
-    : refusal("INTERNAL", "The client failed; please report this.", {
+    : refusal("INTERNAL", undefined, "The client failed; please report this.", {
         cause: error,
         notRetried: "not-transient",
       });

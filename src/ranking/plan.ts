@@ -25,7 +25,10 @@ export function concurrencyOf(value: unknown = "auto"): number | { readonly max:
   if (value === "auto") return { max: mostAtOnce };
   if (typeof value === "number") return checkInteger(value, "concurrency", 1);
   if (typeof value !== "object" || value === null)
-    throw invalid('concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.');
+    throw invalid(
+      "concurrency",
+      'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
+    );
   const { max } = ownProperties<{ max?: unknown }>(value, "concurrency", { max: 1 });
   return { max: checkInteger(max, "concurrency.max", 1) };
 }
@@ -82,19 +85,23 @@ export function textsOfItems<T>(
   split: ((text: string, item: T) => readonly string[]) | undefined,
   list = "items",
 ): (index: number) => readonly string[] {
-  if (typeof text !== "function") throw invalid("text must be a function.");
+  if (typeof text !== "function") throw invalid("text", "text must be a function.");
   checkCallback(split, "split");
   return (index) => {
     const item = items[index] as T;
     const whole = called("text", list, index, () => text(item, index));
     if (typeof whole !== "string")
       throw invalid(
+        "text",
         `text must give a string for ${list}[${index}], not ${whole === null ? "null" : typeof whole}.`,
+        { item: index },
       );
     if (split === undefined) return [whole];
     const parts = called("split", list, index, () => split(whole, item));
     if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
-      throw invalid(`split must give a list of at least 1 string for ${list}[${index}].`);
+      throw invalid("split", `split must give a list of at least 1 string for ${list}[${index}].`, {
+        item: index,
+      });
     return parts;
   };
 }
@@ -103,7 +110,7 @@ function called<R>(name: string, list: string, index: number, call: () => R): R 
   try {
     return call();
   } catch (cause) {
-    throw invalid(`${name} failed for ${list}[${index}].`, { cause });
+    throw invalid(name, `${name} failed for ${list}[${index}].`, { cause, item: index });
   }
 }
 
@@ -205,6 +212,7 @@ export class OpenBatch {
       const whole = this.#baseBytes + bytes - 1;
       if (whole > maxBatchBytes)
         throw invalid(
+          `items[${index}]`,
           `items[${index}] alone makes a request of ${whole} bytes: maxBatchBytes is ${maxBatchBytes}.`,
           { item: index },
         );
@@ -269,7 +277,7 @@ function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): v
   const what = ["the items", "the query", "the model, the task or another field"];
   const different = what.filter((_, at) => before[at] !== now[at]);
   if (different.length > 0)
-    throw invalid(`continueFrom is from another call: ${different.join(", ")} differ.`, {
+    throw invalid("continueFrom", `continueFrom is from another call: ${different.join(", ")} differ.`, {
       hint: "Pass the failed call's arguments, or leave continueFrom out.",
     });
 }
@@ -288,7 +296,7 @@ function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
     missing.every((range) => isRange(range, count)) &&
     typeof fingerprint === "string";
   if (isWhole) return value as RerankPartial<unknown>;
-  throw invalid("continueFrom must be the `partial` of an error for the same items.");
+  throw invalid("continueFrom", "continueFrom must be the `partial` of an error for the same items.");
 }
 
 function isPosition(value: unknown, count: number): boolean {

@@ -3,7 +3,7 @@ import { StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { Lane, machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
-import { Deadline } from "../transport/time.js";
+import { Deadline, endOnAbort } from "../transport/time.js";
 import { addTo, memberOf, removeFrom } from "../values.js";
 
 /** The failure that ended the batches of a call. */
@@ -24,6 +24,8 @@ export interface BatchRun {
   /** Milliseconds for all batches. */
   readonly timeoutMs: number;
   readonly signal: AbortSignalLike | undefined;
+  /** When this signal aborts, no batch begins and none is retried, and those in flight finish. */
+  readonly stop?: AbortSignalLike | undefined;
   /** The deadlines of the client's running calls. */
   readonly calls: Deadline[];
   run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
@@ -46,19 +48,22 @@ class Batches {
   #next = 0;
   #underWay = 0;
   #failure: BatchFailure | undefined;
+  #isStopped = false;
+  readonly #ignoreStop: (() => void) | undefined;
 
   constructor(given: BatchRun) {
     this.#given = given;
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const { concurrency, untilDeadline, timeoutMs, signal, calls } = given;
+    const { concurrency, untilDeadline, timeoutMs, signal, stop, calls } = given;
     const limiter = typeof concurrency === "number" ? new Limiter(concurrency) : concurrency;
     this.#limiter = limiter;
     this.#schedule = new Schedule({ limiter, clock: machineClock, untilDeadline }, this);
     this.#deadline = new Deadline(timeoutMs, timeoutMs, signal);
     this.#deadline.running = { abort: () => this.#onEnd() };
     addTo(calls, this.#deadline);
+    this.#ignoreStop = stop && endOnAbort(stop, { end: () => this.#stop() });
     this.#schedule.advance();
     this.#finish();
   }
@@ -69,7 +74,20 @@ class Batches {
     this.#finish();
   }
 
+  #stop(): void {
+    this.#isStopped = true;
+    this.#schedule.close();
+    this.#endWaiting();
+    this.#finish();
+  }
+
+  // A batch that waits for a retry would otherwise wait for a turn that never comes.
+  #endWaiting(): void {
+    for (const lane of this.#schedule.waiting) lane.abort();
+  }
+
   begin(now: number): void {
+    if (this.#isStopped) this.#endWaiting();
     const { batches } = this.#given;
     while (this.#next < batches && !this.#deadline.ended && this.#hasRoom && this.#schedule.isOpen(now))
       void this.#run(this.#next++, now);
@@ -93,9 +111,11 @@ class Batches {
     } catch (error) {
       lane.failed();
       this.#failure ??= { batch, error };
-      // No further batch begins.
-      this.#next = batches;
-      this.#controller.abort();
+      if (!this.#isStopped) {
+        // No further batch begins.
+        this.#next = batches;
+        this.#controller.abort();
+      }
     }
     this.#underWay -= 1;
     this.#schedule.advance();
@@ -105,7 +125,7 @@ class Batches {
   // Ends the run if no batch is running, and none is left to begin or the call has ended.
   #finish(): void {
     const { batches, calls, timeoutMs, signal } = this.#given;
-    const { ended } = this.#deadline;
+    const ended = this.#isStopped ? "aborted" : this.#deadline.ended;
     const isLeft = this.#next < batches;
     if (this.#underWay > 0 || (isLeft && ended === undefined)) return;
     if (isLeft && ended !== undefined) {
@@ -114,6 +134,7 @@ class Batches {
     }
     this.#schedule.close();
     this.#deadline.dispose();
+    this.#ignoreStop?.();
     removeFrom(calls, this.#deadline);
     this.#resolve(this.#failure);
   }

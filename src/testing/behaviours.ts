@@ -118,7 +118,7 @@ export function findOperation(name: unknown): OperationId | undefined {
 export function operationOf(name: unknown): OperationId {
   const found = findOperation(name);
   if (found === undefined)
-    throw invalid(`operation must be one of ${testNames.join(", ")}, or an operation's id.`);
+    throw invalid("operation", `operation must be one of ${testNames.join(", ")}, or an operation's id.`);
   return found;
 }
 

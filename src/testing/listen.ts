@@ -17,7 +17,7 @@ export async function listen(parts: Parts, options: ListenOptions): Promise<Test
   const onlyHere = isLoopback(host);
   // node:http is loaded by name at run time, so that bundlers do not try to include it.
   const node = globalThis.process?.getBuiltinModule?.("node:http");
-  if (node === undefined) throw refusal("UNIMPLEMENTED", noHttp);
+  if (node === undefined) throw refusal("UNIMPLEMENTED", undefined, noHttp);
   const server = node.createServer((request, response) => {
     if (onRequest) publishWhenDone(request, response, onRequest);
     if (onlyHere && isForeignHost(request.headers.host)) {
@@ -63,7 +63,7 @@ const foreign = jsonResponse(
 );
 
 function portTaken(port: number, host: string, cause: Error): Error {
-  return refusal("FAILED_PRECONDITION", `Port ${port} of ${host} is taken (EADDRINUSE).`, {
+  return refusal("FAILED_PRECONDITION", "port", `Port ${port} of ${host} is taken (EADDRINUSE).`, {
     cause,
     hint: "Choose another port, or 0 for any free one.",
   });
@@ -141,10 +141,11 @@ type CorsHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 // Checks `allowOrigins`, the origins that are allowed in addition to those of this machine.
 function checkOrigins(origins: unknown): ReadonlySet<string> {
-  if (!Array.isArray(origins)) throw invalid("allowOrigins must be a list of origins.");
+  if (!Array.isArray(origins)) throw invalid("allowOrigins", "allowOrigins must be a list of origins.");
   for (const origin of origins) {
     const isOrigin = typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin;
-    if (!isOrigin) throw invalid('allowOrigins must hold origins such as "https://app.example.com".');
+    if (!isOrigin)
+      throw invalid("allowOrigins", 'allowOrigins must hold origins such as "https://app.example.com".');
   }
   return new Set(origins);
 }

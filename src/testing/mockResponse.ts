@@ -45,11 +45,12 @@ export function scriptedResponse(operation: OperationId, value: unknown): MockRe
   const isBytes = value instanceof Uint8Array;
   const kind = operations[operation].value ?? "json";
   if (kind === "none")
-    throw invalid(`The response of ${operation} has no body: there is no value to script.`);
+    throw invalid("value", `The response of ${operation} has no body: there is no value to script.`);
   if (kind === "json" && (!isObject || isBytes))
-    throw invalid(`value must be an object: the response of ${operation} is JSON.`);
+    throw invalid("value", `value must be an object: the response of ${operation} is JSON.`);
   if (kind !== "json" && typeof value !== "string" && !(kind === "bytes" && isBytes))
     throw invalid(
+      "value",
       `value must be a string${kind === "bytes" ? " or a Uint8Array" : ""}: the response of ${operation} is ${kind}.`,
     );
   return goodResponse(operation, isBytes ? value.slice() : value);
@@ -115,11 +116,11 @@ function scriptOf(failure: ScriptedFailure): Script {
   const { delayMs } = failure;
   const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
   if (kinds.length + (response ? 1 : 0) > 1) {
-    throw invalid("failure takes one of status (or code), reset, stall and truncate.");
+    throw invalid("failure", "failure takes one of status (or code), reset, stall and truncate.");
   }
   const kind = response ? "response" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
   if (kind === undefined) {
-    throw invalid("failure needs status, code, reset, stall, truncate or delayMs.");
+    throw invalid("failure", "failure needs status, code, reset, stall, truncate or delayMs.");
   }
   const always = kind === "truncate" || kind === "late";
   return { kind, response, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
@@ -134,10 +135,11 @@ function failureResponse({
   body,
 }: ScriptedFailure): MockResponse {
   if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(httpStatuses, code))) {
-    throw invalid("code must be one of the service's 16 failure codes.");
+    throw invalid("code", "code must be one of the service's 16 failure codes.");
   }
   const httpStatus = checkInteger(status ?? httpStatuses[code as Code], "status", 200);
-  if (httpStatus > 599) throw refusal("OUT_OF_RANGE", `status must be at most 599, not ${httpStatus}.`);
+  if (httpStatus > 599)
+    throw refusal("OUT_OF_RANGE", "status", `status must be at most 599, not ${httpStatus}.`);
   const text = message ?? (code === undefined ? "A scripted failure." : meanings[code]);
   const response = jsonResponse(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
   const wait = retryAfter === undefined ? undefined : checkInteger(retryAfter, "retryAfter", 0);

@@ -172,7 +172,7 @@ export function checkStrictly(value: unknown, rules: Rules, name: string): void 
     const found = items ?? ownValue(known, key);
     if (found) checkStrictly(part, found, items ? `${name}[${key}]` : key);
     else if (typeof others === "object") checkStrictly(part, others, key);
-    else if (others === false) throw invalid(`There is no field ${key}.`);
+    else if (others === false) throw invalid(key, `There is no field ${key}.`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
+import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
@@ -31,9 +32,9 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
       startCall("scaleDeployment", client, () =>
         invoke(client, "scaleDeployment", ownOptions(options), () => {
           // Callers used to other clients may pass one object: the message then shows this method's arguments.
-          const what =
-            typeof deploymentId === "string" ? "deploymentId" : "deploymentId of scale(id, replicas)";
-          const ids = { deployment_id: checkId(deploymentId, what) };
+          if (typeof deploymentId !== "string")
+            throw invalid("deploymentId", "deploymentId of scale(id, replicas) must be a string.");
+          const ids = { deployment_id: checkId(deploymentId, "deploymentId") };
           const body = { replicaCount };
           validate(body, requests.scaleDeployment.body, "body");
           return { ids, body, read: readNothing };

@@ -87,7 +87,8 @@ let lastUrl: URL | undefined;
 export function exactUrl(text: string): URL {
   if (lastUrl?.href === text) return lastUrl;
   const url = new URL(text);
-  if (url.href !== text || url.hash !== "") throw invalid("The path cannot stand in the URL unchanged.");
+  if (url.href !== text || url.hash !== "")
+    throw invalid("path", "The path cannot stand in the URL unchanged.");
   lastUrl = url;
   return url;
 }
@@ -97,7 +98,7 @@ export function writeJson(body: unknown, replacer?: (name: string, value: unknow
   try {
     return JSON.stringify("toJSON" in Array.prototype ? withoutPrototypes(body) : body, replacer);
   } catch (cause) {
-    throw invalid(`The body cannot be written as JSON: ${(cause as Error).message}`, { cause });
+    throw invalid("body", `The body cannot be written as JSON: ${(cause as Error).message}`, { cause });
   }
 }
 
@@ -162,7 +163,7 @@ function begun<O>(run: () => Promise<O>): Promise<O> {
 /** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
 export function loaded<T>(part: Promise<T>): Promise<T> {
   return part.catch((cause: unknown) => {
-    throw refusal("UNAVAILABLE", "A part of this package could not be loaded.", {
+    throw refusal("UNAVAILABLE", undefined, "A part of this package could not be loaded.", {
       hint: "Check the network, or reload the page.",
       cause,
     });
@@ -180,7 +181,7 @@ function namedError(
   const redact = redactorOf(client.secrets);
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);
-  return invalid(`An argument could not be read: ${text}`, {
+  return invalid(undefined, `An argument could not be read: ${text}`, {
     operation,
     notRetried: "refused",
     hint: "See cause.",

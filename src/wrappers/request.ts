@@ -195,21 +195,23 @@ function make<T>(
 }
 
 function checkMethod(method: string, body: unknown): void {
-  if (!methods.includes(method)) throw invalid(`method must be one of ${methods.join(", ")}.`);
+  if (!methods.includes(method)) throw invalid("method", `method must be one of ${methods.join(", ")}.`);
   if (body === undefined || !/^(GET|HEAD)$/.test(method)) return;
-  throw invalid(`body cannot be sent with ${method}.`);
+  throw invalid("body", `body cannot be sent with ${method}.`);
 }
 
 function checkMediaType(value: unknown, what: string): void {
   if (value === undefined || (typeof value === "string" && value !== "" && isHeaderText(value))) return;
-  throw invalid(`${what} must be a media type such as "application/json".`);
+  throw invalid(what, `${what} must be a media type such as "application/json".`);
 }
 
 const segmentName = "A segment of path";
 
 /** Encodes a path for a URL. The colon before a verb, as in `jobs/1:resume`, stays unencoded. @throws StatusError */
 function encodePath(path: unknown): string {
-  const segments = segmentsOf(path).map((each) => encodeURIComponent(checkId(each, segmentName)));
+  const segments = segmentsOf(path).map((each) =>
+    encodeURIComponent(checkId(each, segmentName, undefined, "path")),
+  );
   return `/${segments.join("/").replaceAll("%3A", ":")}`;
 }
 
@@ -226,27 +228,30 @@ function encodeQuery(query: ServiceRequest["query"]): string {
 // The URL of a target below the base URL: no segment may lead out of the base URL.
 function urlBelow(baseUrl: string, target: string): URL {
   const [path] = target.split("?");
-  for (const segment of segmentsOf(path)) checkId(decodeSegment(segment), segmentName);
+  for (const segment of segmentsOf(path)) checkId(decodeSegment(segment), segmentName, undefined, "path");
   return exactUrl(baseUrl + target);
 }
 
 function segmentsOf(path: unknown): string[] {
   if (typeof path === "string" && path.startsWith("/")) return path.slice(1).split("/");
-  throw invalid('path must be a string that begins with "/".');
+  throw invalid("path", 'path must be a string that begins with "/".');
 }
 
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw invalid(`${segmentName} is not well encoded.`);
+    throw invalid("path", `${segmentName} is not well encoded.`);
   }
 }
 
 function queryText(value: unknown, name: string): string {
   const isValue = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
   if (isValue) return String(value);
-  throw invalid(`query.${name} must be text, a finite number, true, false or a list of these.`);
+  throw invalid(
+    `query.${name}`,
+    `query.${name} must be text, a finite number, true, false or a list of these.`,
+  );
 }
 
 function encodeText(text: string): string {
@@ -254,7 +259,7 @@ function encodeText(text: string): string {
     // URL parsers encode a quote, and exactUrl rejects a URL that parsing changes.
     return encodeURIComponent(text).replaceAll("'", "%27");
   } catch {
-    throw invalid("query contains a lone surrogate.");
+    throw invalid("query", "query contains a lone surrogate.");
   }
 }
 
@@ -265,17 +270,17 @@ async function contentOf(
 ): Promise<Pick<EncodedRequest, "body" | "contentType">> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
-    throw invalid("contentType is given without a body.");
+    throw invalid("contentType", "contentType is given without a body.");
   }
   // A body is recognised by its tag: naming the classes would load fetch on Node, and other realms have other classes.
   const tag = tagOf(body);
   if (/^(Uint8Array|Blob|File|FormData)$/.test(tag)) return readBytes(body, tag, contentType);
   if (!isJson(body)) {
-    throw invalid("body must be a JSON value, a Uint8Array, a Blob or a FormData.");
+    throw invalid("body", "body must be a JSON value, a Uint8Array, a Blob or a FormData.");
   }
   const type = contentType ?? "application/json";
   if (!/[/+]json\s*(;|$)/i.test(type)) {
-    throw invalid(`body would be sent as JSON: for ${type} pass a Uint8Array or a Blob.`);
+    throw invalid("contentType", `body would be sent as JSON: for ${type} pass a Uint8Array or a Blob.`);
   }
   return { body: writeJson(body, refuseOthers), contentType: type };
 }
@@ -288,7 +293,7 @@ async function readBytes(
   const isForm = tag === "FormData";
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";
-    throw invalid(`A body that is not JSON needs contentType, such as "${needed}".`);
+    throw invalid("contentType", `A body that is not JSON needs contentType, such as "${needed}".`);
   }
   // Copied, so that later changes by the caller are not sent. The copy throws if the buffer was transferred.
   if (tag === "Uint8Array") return { body: new Uint8Array(body as Uint8Array), contentType };
@@ -297,7 +302,8 @@ async function readBytes(
   // This content type includes the boundary between the form's parts.
   const type = encoded.headers.get("content-type") ?? contentType;
   // A FormData of another class would be sent as the text "[object FormData]".
-  if (!/boundary=/.test(type)) throw invalid("body must be a FormData of the platform, not of a package.");
+  if (!/boundary=/.test(type))
+    throw invalid("body", "body must be a FormData of the platform, not of a package.");
   return { body: new Uint8Array(await encoded.arrayBuffer()), contentType: type };
 }
 

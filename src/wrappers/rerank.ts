@@ -48,7 +48,9 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
   const send: RerankCall["send"] = (body, own, read) =>
     invoke(client, "rerankDocuments", own, (settings) => {
       if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
-        throw invalid("documents[0] must be a string.", { hint: "Rank objects with rerank.items." });
+        throw invalid("documents[0]", "documents[0] must be a string.", {
+          hint: "Rank objects with rerank.items.",
+        });
       validate(body, rules, "body");
       checkSpelling(body, rules.properties, "body");
       const { rerankModel } = settings.client;

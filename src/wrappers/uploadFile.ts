@@ -103,7 +103,7 @@ function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile
 function checkSize({ size }: FileSource, maxFileBytes: number): number | undefined {
   if (size === undefined || size <= maxFileBytes) return size;
   const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
-  throw refusal("OUT_OF_RANGE", `The file has ${size} bytes; one request takes at most ${most}.`, {
+  throw refusal("OUT_OF_RANGE", "file", `The file has ${size} bytes; one request takes at most ${most}.`, {
     hint: "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
   });
 }
@@ -111,12 +111,15 @@ function checkSize({ size }: FileSource, maxFileBytes: number): number | undefin
 // Checks a Blob's own type: the platform's Blobs have a valid one, but a program may override it.
 function checkOwnType(type: unknown): string {
   if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
-  throw invalid("The Blob's own type is not text that a header can carry: pass {contentType}.");
+  throw invalid(
+    "contentType",
+    "The Blob's own type is not text that a header can carry: pass {contentType}.",
+  );
 }
 
 function checkContentType(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
     return value;
-  throw invalid('contentType must be a media type such as "application/jsonl".');
+  throw invalid("contentType", 'contentType must be a media type such as "application/jsonl".');
 }

@@ -174,6 +174,7 @@ const error = thrownBy(() => connect("http://api.example.com"));
 
 test("a StatusError has no property for what there was not", () => {
   expect(Object.keys(error).sort()).toEqual([
+    "argument",
     "attempts",
     "code",
     "codeSource",

@@ -43,7 +43,7 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
   // With a dispatcher, any other connection option conflicts. Without one, only `agent`, `fetch` and `proxy` do.
   const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
   if (ways.length > 1)
-    throw invalid(`${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
+    throw invalid(ways[1], `${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
   // Fetch functions other than Node's may send a stream without its length. So only a file on disk is sent as a stream,
   // which keeps it out of memory, and a file in memory is sent as a Blob.
   if (options.fetch)
@@ -120,7 +120,7 @@ async function loadUndici(): Promise<void> {
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
-    throw invalid("dispatcher must have the method dispatch of undici 6, 7 or 8.", {
+    throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 6, 7 or 8.", {
       hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
     });
   }
@@ -142,11 +142,11 @@ function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchan
 // Checks `agent` and `proxy`. The error never shows the proxy's URL, which may hold a password.
 function checkOptions({ agent, proxy }: TransportOptions): void {
   if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
-    throw invalid("agent must be an agent of node:http or node:https.");
+    throw invalid("agent", "agent must be an agent of node:http or node:https.");
   }
   if (proxy === undefined || proxy === "env") return;
   if (typeof proxy !== "string" || !/^https?:\/\//i.test(proxy) || urlOf(proxy) === undefined) {
-    throw invalid('proxy must be a URL such as http://proxy.example.com:3128, or "env".');
+    throw invalid("proxy", 'proxy must be a URL such as http://proxy.example.com:3128, or "env".');
   }
 }
 
