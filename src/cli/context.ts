@@ -79,11 +79,7 @@ export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
 }
 
-/**
- * The error to throw if a file cannot be read.
- * @param name The argument or option that names the file
- * @param more Text that is added to the message
- */
+/** The error to throw if a file cannot be read. @param name The argument or option that names the file */
 export function cannotRead(name: string, error: unknown, more = ""): unknown {
   if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
   return new UsageError(`${name} cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.${more}`);
@@ -94,10 +90,7 @@ export function namingFile(name: string, file: string): string {
   return file === "-" ? name : `${name} "${file}"`;
 }
 
-/**
- * Returns the result of `use`, or undefined if it throws.
- * @param code If given, only an error with this system code gives undefined
- */
+/** Returns the result of `use`, or undefined if it throws. @param code Only an error with this system code */
 export function orUndefined<T>(use: () => T, code?: string): T | undefined {
   try {
     return use();

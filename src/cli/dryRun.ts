@@ -1,19 +1,12 @@
 // `--dry-run`: runs a command with a `fetch` that sends nothing, and prints what the command would have sent.
 import { estimatedTokens } from "../engine.js";
-import { operations } from "../generated/contract.js";
 import { type Context, orUndefined, Reported } from "./context.js";
-import { counted, grouped } from "./terminal.js";
+import { counted } from "./terminal.js";
 
-/** Requests with one method and one URL. */
-interface PlannedRequests {
-  readonly method: string;
-  readonly url: string;
-  requests: number;
-  /** The bytes of all bodies together. */
-  bytes: number;
-  documents?: number;
-  estimatedTokens?: number;
-}
+/** Requests with one method and one URL, and the sum of their bodies. */
+type Planned = Record<"method" | "url", string> &
+  Record<"requests" | "bytes", number> &
+  Partial<Record<"documents" | "estimatedTokens", number>>;
 
 interface FetchInit {
   readonly method: string;
@@ -22,16 +15,12 @@ interface FetchInit {
 
 const estimate =
   "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.";
-const mostRead = operations.rerankDocuments.maxResponseBytes;
-const unreadable = `The response would have more than ${grouped(mostRead)} bytes, the most that is read: the documents would be ranked, and the result lost. Send them in parts with --batch-size.`;
 
 /** Runs a command, and prints what it would have sent. @throws Reported with the exit code for invalid lines or files */
 export async function dryRun(context: Context, run: (context: Context) => Promise<void>): Promise<void> {
   const { terminal, options } = context;
-  const planned = new Map<string, PlannedRequests>();
+  const planned = new Map<string, Planned>();
   let [facts, told]: [object, readonly string[]] = [{}, []];
-  // Whether a response would be too large to be read. The dry run ends there, as a real run would.
-  let isUnreadable = false;
   // Records a request, and makes up a response that every operation accepts.
   const fetch = async (url: string, init: unknown): Promise<Response> => {
     const { method, body } = init as FetchInit;
@@ -45,9 +34,7 @@ export async function dryRun(context: Context, run: (context: Context) => Promis
     plan.documents = (plan.documents ?? 0) + documents.length;
     plan.estimatedTokens = Math.ceil(estimatedTokens(plan.bytes));
     const data = documents.slice(0, top_n).map((_, index) => ({ index, relevance_score: 0 }));
-    const response = JSON.stringify({ data });
-    isUnreadable ||= response.length > mostRead;
-    return new Response(response);
+    return Response.json({ data });
   };
   // The result is made up, so it is not printed.
   const nothing = (): void => {};
@@ -64,13 +51,11 @@ export async function dryRun(context: Context, run: (context: Context) => Promis
       },
     },
   }).catch((error: unknown) => error);
-  const isToTell = ended instanceof Reported || (isUnreadable && !context.signal.aborted);
-  if (ended !== undefined && !isToTell) throw ended;
+  if (ended !== undefined && !(ended instanceof Reported)) throw ended;
   const all = [...planned.values()];
   const isEstimated = all.some(({ estimatedTokens }) => estimatedTokens !== undefined);
   const estimated = isEstimated ? { estimate } : {};
-  const noted = isUnreadable ? { note: unreadable } : {};
-  if (terminal.json) terminal.printJson({ dryRun: true, requests: all, ...estimated, ...facts, ...noted });
+  if (terminal.json) terminal.printJson({ dryRun: true, requests: all, ...estimated, ...facts });
   else {
     for (const { method, url, requests, bytes, documents, estimatedTokens } of all) {
       const parts = [counted(requests, "request"), counted(bytes, "byte")];
@@ -78,8 +63,7 @@ export async function dryRun(context: Context, run: (context: Context) => Promis
       if (estimatedTokens !== undefined) parts.push(`about ${counted(estimatedTokens, "token")}`);
       terminal.print(`Would send ${method} ${url}: ${parts.join(", ")}.`);
     }
-    for (const line of [...Object.values(estimated), ...told, ...Object.values(noted), "Nothing was sent."])
-      terminal.print(line);
+    for (const line of [...Object.values(estimated), ...told, "Nothing was sent."]) terminal.print(line);
   }
   if (ended instanceof Reported) throw ended;
 }

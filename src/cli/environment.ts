@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import type { variables } from "../engine.js";
-import { cannotRead, namingFile, UsageError } from "./context.js";
+import { cannotRead, namingFile } from "./context.js";
 
 // Every variable that the client reads: with this type, TypeScript reports one that is missing here.
 const ofClient: Readonly<Record<(typeof variables)[keyof typeof variables], string>> = {
@@ -25,28 +25,10 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["TERM=dumb", "Progress is printed as plain lines, without colours."],
 ];
 
-/**
- * Sets the variables of an env file that the environment does not set.
- * @throws UsageError if it cannot be read, or a quote is not closed: Node drops such a variable in the last line, and
- * elsewhere reads the quote as a part of the value
- */
+/** Sets the variables of an env file that the environment does not set. @throws UsageError if it cannot be read */
 export async function setEnvironment(envFile: string): Promise<void> {
-  const file = namingFile("--env-file", envFile);
   const text = await readFile(envFile, "utf8").catch((error) => {
-    throw cannotRead(file, error);
+    throw cannotRead(namingFile("--env-file", envFile), error);
   });
-  const variables = parseEnv(text);
-  const values = Object.values(variables).filter((value) => value?.includes("\n")) as string[];
-  // Values of several lines are blanked first: a line within such a value may look like a variable.
-  const without = values.reduce((rest, value) => rest.replace(value, value.replace(/.+/g, "")), text);
-  for (const [index, line] of without.split("\n").entries()) {
-    const [, name = "", quote = ""] = /^\s*(?:export\s+)?(TUNERANK_\w+)\s*=\s*(["'`])/.exec(line) ?? [];
-    const value = variables[name];
-    const isOpen = value === undefined || value.startsWith(quote);
-    if (name !== "" && isOpen && line.split(quote).length === 2)
-      throw new UsageError(
-        `${file}, line ${index + 1}: the quote around the value of ${name} is not closed.`,
-      );
-  }
-  for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ||= value;
 }

@@ -207,15 +207,16 @@ export const adviceOf: Readonly<Record<string, string>> = {
 };
 
 const bulk = "`tunerank bulk FILE --output OUT`";
+const prepared = 'is gone: the guide "Prepare data" has the command that changes the lines before the run.';
 const moved = `is an option of ${bulk}, which ranks many queries.`;
 const formerOfBulk: Readonly<Record<string, string>> = {
   "--bulk": `is now ${bulk}.`,
   "--errors": "is gone: OUT has one row for each id, also with its error; see `jq 'select(.error)' OUT`.",
   "--wait": "is gone: while another run writes to the same file, a run ends with exit code 2.",
   "--resend-paid": `is now ${bulk} with --retry-final.`,
-  "--dedupe": "is gone: remove equal requests before the run.",
-  "--id": 'is gone: the guide "Prepare data" adds ids to the lines.',
-  "--ignore-fields": 'is gone: the guide "Prepare data" removes fields from the lines.',
+  "--dedupe": prepared,
+  "--id": prepared,
+  "--ignore-fields": prepared,
   "--text-field": `is now a path: ${bulk} with --documents-field documents[].text.`,
   "--document-id-field": "is gone: a response names the documents by their index.",
   "--max-hold": `is now ${bulk} with --max-pause.`,

@@ -4,7 +4,7 @@ import { isStatusError, type StatusCode, type StatusError } from "../index.js";
 import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { adviceOf, namedInAdvice, optionOf } from "./options.js";
-import { type Terminal, Unwritable } from "./terminal.js";
+import type { Terminal } from "./terminal.js";
 
 /** The words of an error, with the option that sets the argument that it is about. */
 export function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
@@ -89,12 +89,11 @@ function saysThatItRan({ executed, operation, method = "" }: StatusError): boole
   return /^(start|append)$/.test(operations[operation].kind);
 }
 
-// If the body, a part of the response, cannot be written as JSON, it is left out.
-function printJson({ body, ...fields }: Record<string, unknown>, terminal: Terminal): void {
+function printJson(error: Record<string, unknown>, terminal: Terminal): void {
   try {
-    terminal.tell({ error: { ...fields, body } }, "");
-  } catch (error) {
-    if (!(error instanceof Unwritable)) throw error;
-    terminal.tell({ error: fields }, "");
+    terminal.tell({ error }, "");
+  } catch {
+    // The body, a part of the response, cannot be written as JSON.
+    terminal.tell({ error: { ...error, body: undefined } }, "");
   }
 }

@@ -2,7 +2,7 @@ import { type ClientInside, insideOf, type OperationArguments, suggestion } from
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, ServiceRequest } from "../index.js";
 import { type Context, namingFile, orUndefined, refuseOptions, UsageError } from "./context.js";
-import { Input, isObject } from "./input.js";
+import { Input } from "./input.js";
 import {
   isOperation,
   operationIds,
@@ -53,10 +53,7 @@ export async function run(context: RequestContext): Promise<void> {
 
 function idOf(name: string): OperationId {
   if (isOperation(name)) return name;
-  const near = suggestion(name, operationIds);
-  throw new UsageError(
-    `There is no operation with this ID${near.startsWith("did") ? `: ${near}` : `. The IDs are ${operationIds.join(", ")}.`}`,
-  );
+  throw new UsageError(`There is no operation with this ID: ${suggestion(name, operationIds)}`);
 }
 
 async function callOperation(context: RequestContext, operation: OperationId): Promise<void> {
@@ -74,18 +71,14 @@ async function callOperation(context: RequestContext, operation: OperationId): P
   } else {
     refuseOptions(options, ["contentType"], "is for a file or a METHOD and a PATH.");
     const { body } = await contentOf(context);
-    const { required = [], properties = {} } = rules ?? {};
     if (rules === undefined && body !== undefined) throw new UsageError(`${operation} takes no body.`);
     if (body !== undefined) json = `${body}`;
     else if (rules !== undefined && !optional) {
-      if (Object.keys(properties).length > 0)
+      if (Object.keys(rules.properties ?? {}).length > 0)
         throw new UsageError(`${operation} needs a body: give --body or --body-file.`);
       json = "{}";
     }
     sent = json === undefined ? undefined : JSON.parse(json);
-    // The client's own check would say what a missing field must be, not that it is missing.
-    const missing = isObject(sent) ? required.filter((name) => !Object.hasOwn(sent as object, name)) : [];
-    if (missing.length > 0) throw new UsageError(`The body has no ${missing.join(" and no ")}.`);
   }
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
@@ -99,11 +92,11 @@ async function callAny(context: RequestContext): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
-  if (!path.startsWith("/")) throw new UsageError("PATH must begin with /.");
-  if (path.includes("?"))
-    throw new UsageError("PATH may not contain ?: query parameters are given with --query NAME=VALUE.");
-  if (options.param !== undefined)
-    throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
+  refuseOptions(
+    options,
+    ["param"],
+    "is for an ID; parameters of a METHOD and a PATH are given with --query.",
+  );
   const { accept, idempotent, maxBytes: maxResponseBytes } = options;
   const query = options.query && pairsOf(options.query, "--query");
   const request = { method, path, query, accept, ...(await contentOf(context)) } as ServiceRequest;

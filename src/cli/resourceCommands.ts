@@ -56,9 +56,7 @@ export async function resume(context: Context): Promise<void> {
 
 // A job as one line of text. The service may send values of other types than the contract promises.
 function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
-  const textOr = (value: unknown, otherwise: string): string =>
-    typeof value === "string" ? value : otherwise;
   const percent = jobProgress?.percent;
   const progress = typeof percent === "number" ? `, ${percent} % done` : "";
-  return `Job ${textOr(name, id)}: ${textOr(state, "resumed")}${progress}`;
+  return `Job ${typeof name === "string" ? name : id}: ${typeof state === "string" ? state : "resumed"}${progress}`;
 }

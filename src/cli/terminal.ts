@@ -5,8 +5,10 @@ import type { DatasetFile, UploadProgress } from "../index.js";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** A part of a line: a string, or what a style makes of a text; `clean` removes what may not be printed. */
-export type Part = string | ((clean: (text: string) => string) => string);
+type Clean = (text: string) => string;
+
+/** A part of a line: a string, or what a style makes of a text. */
+export type Part = string | ((clean: Clean) => string);
 
 /** Separates the columns of a line. */
 export const tab: Part = () => "\t";
@@ -44,21 +46,17 @@ export interface Terminal {
 // Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
 const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
-// What JSON.stringify does not escape itself.
-const unescaped =
-  /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\p{Line_Separator}\p{Paragraph_Separator}]/gu;
+// Characters that JSON.stringify does not escape.
+const unescaped = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\u2028\u2029]/gu;
 
-export function createTerminal({
-  json,
-  quiet,
-  color,
-}: Record<"json" | "quiet" | "color", boolean>): Terminal {
+export function createTerminal(options: Record<"json" | "quiet" | "color", boolean>): Terminal {
+  const { json, quiet, color } = options;
   const { stdout, stderr } = process;
   const secrets: string[] = [];
-  let redact = (text: string): string => text;
+  let redact: Clean = (text) => text;
   let redactAll = (value: unknown): unknown => value;
   // Redacted last: a key may have invisible characters in it until they are removed.
-  const clean = (text: string): string => redact(text.replace(invisible, "").replace(control, " "));
+  const clean: Clean = (text) => redact(text.replace(invisible, "").replace(control, " "));
   const lineOf = (parts: readonly Part[]): string =>
     parts.map((part) => (typeof part === "string" ? clean(part) : part(clean))).join("");
   const isDumb = process.env.TERM === "dumb";
@@ -67,8 +65,8 @@ export function createTerminal({
   const styler = (stream: NodeJS.WriteStream) => {
     // As in Node, FORCE_COLOR outranks NO_COLOR; an empty variable is not set, other than in styleText's own check.
     const isColored = color && (FORCE_COLOR ? isSet("FORCE_COLOR") : !NO_COLOR && !isDumb && stream.isTTY);
-    return (style: Style, text: string) => (cleaned: (text: string) => string) =>
-      isColored ? styleText(style, cleaned(text), { validateStream: false }) : cleaned(text);
+    return (style: Style, text: string) => (clean: Clean) =>
+      isColored ? styleText(style, clean(text), { validateStream: false }) : clean(text);
   };
   const jsonOf = (value: unknown, indent?: number): string =>
     // A JSON text that was redacted might be none: values are redacted before they are written.
@@ -140,7 +138,7 @@ export function isSilent({ quiet, json }: Terminal): boolean {
   return quiet || json;
 }
 
-/** A progress bar, then `facts`, for stderr. The bar is left out if `share` is undefined, or if there is no room. */
+/** A progress bar, if `share` is known and there is room, then `facts`, for stderr. */
 export function withBar(share: number | undefined, facts: string, terminal: Terminal): readonly Part[] {
   const room = Math.min(40, terminal.errorColumns - facts.length - 3);
   if (share === undefined || room < 8) return [facts];
@@ -156,10 +154,7 @@ export function bar(share: number, width: number): string {
   return full.padEnd(width, "░");
 }
 
-/**
- * The length of each score's bar, from 0 to 1. The range of scores is not documented, so the best score has the longest
- * bar. A bar of length 0 stands for 0, or for the worst score if that is below 0.
- */
+/** The length of each score's bar, from 0 to 1: the range of scores is not documented, so the best one's is 1. */
 export function scoreShares(scores: readonly number[]): number[] {
   const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const from = scores.reduce((a, b) => Math.min(a, b), 0);
@@ -168,7 +163,7 @@ export function scoreShares(scores: readonly number[]): number[] {
 
 /** Shows the progress of an upload: a bar on a terminal, otherwise a line for every quarter. */
 export function createProgress(terminal: Terminal): {
-  show(this: void, progress: UploadProgress): void;
+  show(this: void, at: UploadProgress): void;
   end(): void;
 } {
   const started = performance.now();
