@@ -23,4 +23,3 @@ export { redactorOf, redactValues } from "./redact/redact.js";
 export { isExcepted } from "./transport/node/proxies.js";
 export { isLoopback } from "./values.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";
-export const stopSending = (_results: unknown): void => {};
