@@ -3,7 +3,6 @@ import { isStatusError, type StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../testing/index.js";
 import { type Context, listenError, UsageError } from "./context.js";
-import { optionOf } from "./options.js";
 
 interface MockOptions {
   readonly port?: number;
@@ -25,16 +24,12 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
   const { port = mockDefaults.port, host = mockDefaults.host, fail = [], strict, delay } = options;
   const service = createTestService({ strict: strict === true, keepRequests });
   const late = delay === undefined ? {} : { delayMs: delay * 1000 };
-  try {
-    for (const script of fail) {
-      const [operation, failure] = failureOf(script);
-      service.fail(operation, { ...failure, ...late });
-    }
-    for (const name of delay === undefined ? [] : testNames)
-      service.fail(name, { ...late, times: Number.POSITIVE_INFINITY });
-  } catch (error) {
-    throw isStatusError(error) ? new UsageError(`--fail or --delay: ${error.text}`) : error;
+  for (const script of fail) {
+    const [operation, failure] = failureOf(script);
+    service.fail(operation, { ...failure, ...late });
   }
+  for (const name of delay === undefined ? [] : testNames)
+    service.fail(name, { ...late, times: Number.POSITIVE_INFINITY });
   const server = await service
     .listen({
       ...{ port, host, allowOrigins: options.allowOrigin },
@@ -46,9 +41,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
       },
     })
     .catch((error: Error) => {
-      const isOption = isStatusError(error) && error.cause === undefined;
-      const option = optionOf(`${(error as { argument?: string }).argument}`, "mock") ?? "--allow-origin";
-      throw isOption ? new UsageError(`${option}: ${error.text}`) : listenError(error, port);
+      throw isStatusError(error) && error.argument !== undefined ? error : listenError(error, port);
     });
   const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);

@@ -16,7 +16,7 @@ export const operationOfCommand = {
 
 const { fields } = descriptions.rerankDocuments;
 
-// Option | the client's argument | help. The word in brackets decides how a value is parsed (parsers); an option with dots
+// Option | the client's argument, or several | help. The word in brackets decides how a value is parsed (parsers); an option with dots
 // may be given more than once.
 const rowsOfCommand: Readonly<Record<string, string>> = {
   rerank: `
@@ -40,8 +40,8 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 --top-n <N> | top_n | ${fields.top_n}
 --batch-size <N> | batchSize | Maximum number of documents in one request. Default: all.
 --concurrency <N|auto> | concurrency | Maximum number of requests at the same time. Default: auto: as many as the service accepts, at most 256.
---rate <N/UNIT> | rate | Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use about 95 % of the service's rate limit. Default: no limit.
---tokens-per-minute <N> | rate | Send no more tokens than this in a minute, as the responses count them. Default: no limit.
+--rate <N/UNIT> | rate.requestsPerMinute | Send no more requests than this, evenly: 600/min, 10/s or 36000/h. Use about 95 % of the service's rate limit. Default: no limit.
+--tokens-per-minute <N> | rate.tokensPerMinute | Send no more tokens than this in a minute, as the responses count them. Default: no limit.
 --max-requests <N> | maxRequests | Maximum number of requests of this run, retries included. The run then ends with exit code 11, and the same command continues it. Default: no limit.
 --max-tokens <N> | maxTokens | Maximum number of tokens of this run, as the responses count them. The run then ends as with --max-requests. Default: no limit.
 --total-timeout <TIME> | totalTimeoutMs | The time limit of the whole run. It starts after the input was checked. Default: no limit.
@@ -73,7 +73,7 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 --host <ADDRESS> | host | The address to listen on; 0.0.0.0 in a container. Anybody who can reach it can call it. Default: 127.0.0.1.
 --allow-origin <ORIGIN>... | allowOrigins | An origin whose web pages may call it, in addition to those of this machine. May be given more than once.
 --delay <TIME> | delayMs | Send each response this much later.
---fail <SCRIPT>... | failure | Make the next requests fail: OPERATION:FAILURE, with xN for N requests and retry-after=SECONDS, such as rerank:503x2, upload:reset or rerank:429x2,retry-after=5. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a code, reset, stall, truncate, or a status from 200 to 599; even with 200 the body is an error. May be given more than once.
+--fail <SCRIPT>... | status,code,times,retryAfter | Make the next requests fail: OPERATION:FAILURE, with xN for N requests and retry-after=SECONDS, such as rerank:503x2, upload:reset or rerank:429x2,retry-after=5. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a code, reset, stall, truncate, or a status from 200 to 599; even with 200 the body is an error. May be given more than once.
 --strict | | Reject fields and query parameters that the OpenAPI document does not have, with 400.`,
   conformance: `
 --port <N> | port | The port on this machine; 0 chooses a free one. Default: 4020.
@@ -122,7 +122,7 @@ function defaultTimeout(command: string): string {
 
 // Option, whether it may be given more than once, the client's argument, help.
 function rowsIn(text: string): (readonly [flags: string, dots: string, argument: string, help: string])[] {
-  return [...text.matchAll(/^(-.*?)(\.\.\.)? \| (?:(\w+) )?\| (.*)$/gm)].map(
+  return [...text.matchAll(/^(-.*?)(\.\.\.)? \| (?:([\w,.]+) )?\| (.*)$/gm)].map(
     ([, flags = "", dots = "", argument = "", help = ""]) => [flags, dots, argument, help],
   );
 }
@@ -180,15 +180,19 @@ function secondsIn(value: string, option: string): number {
 // Arguments of commands, by the client's names.
 const argumentNames: Readonly<Record<string, string>> = {
   ...{ datasetId: "DATASET", deploymentId: "DEPLOYMENT", jobId: "JOB", replicaCount: "REPLICAS" },
-  ...{ file: "FILE", documents: "FILE", items: "FILE" },
+  ...{ file: "FILE", documents: "FILE", items: "FILE", path: "PATH" },
 };
 
 /** What sets an argument of the client in a command: an option such as `--timeout`, or an argument such as DATASET. */
 export function optionOf(argument: string, command: string): string | undefined {
   const shared = command in operationOfCommand || command === "request" ? ofService(command) : "";
-  const row = rowsIn(`${rowsOfCommand[command]}\n${shared}`).find(([, , set]) => set === argument);
+  // The argument may be a part of one, such as documents[3].
+  const [whole = ""] = argument.split("[");
+  const row = rowsIn(`${rowsOfCommand[command]}\n${shared}`).find(([, , set]) =>
+    set.split(",").includes(whole),
+  );
   if (row !== undefined) return /--[\w-]+/.exec(row[0])?.[0];
-  if (command !== "request") return argumentNames[argument];
+  if (command !== "request" || whole === "path") return argumentNames[whole];
   const isId = /^[a-zA-Z]+Id$/.test(argument);
   return isId ? `--param ${argument.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}` : undefined;
 }

@@ -8,8 +8,7 @@ import type { Terminal } from "./terminal.js";
 
 /** The words of an error, with the option that sets the argument that it is about. */
 export function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
-  const { argument } = error as { argument?: string };
-  const { code, text, reason, notRetried = "", httpStatus = "", requestId } = error;
+  const { argument, code, text, reason, notRetried = "", httpStatus = "", requestId } = error;
   const option = argument === undefined ? undefined : optionOf(argument, command);
   const about = option === undefined ? "" : `${argument} (${option}): `;
   const advice = (argument !== undefined && error.advice !== "" && adviceOf[argument]) || error.advice;
