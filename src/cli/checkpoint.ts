@@ -200,7 +200,7 @@ export class Checkpoint {
     const who =
       pid === undefined ? "it has just begun" : `process ${pid} on ${host}, \`tunerank ${command}\``;
     throw new UsageError(
-      `Another run writes ${this.#source.option} (${who}). Wait until it has ended; if it was killed on another machine, wait 30 seconds. Nothing was sent.`,
+      `Another run writes ${this.#source.option} (${who}). Wait until it has ended; if it was killed, wait 30 seconds. Nothing was sent.`,
     );
   }
 
