@@ -242,7 +242,8 @@ export class Checkpoint {
   // Removes the parts, its own last, unless another run may still write one of them.
   #remove(parts: readonly Part[]): void {
     const others = this.#parts().filter((part) => part.path !== this.#part?.path);
-    const isOver = (part: Part) => part.hasEnded || isGone(part.run);
+    // A part without its first line, whose run was killed before it wrote one, has no rows.
+    const isOver = ({ hasEnded, run }: Part) => hasEnded || run.pid === undefined || isGone(run);
     const isKnown = (part: Part) => parts.some(({ path, size }) => path === part.path && size === part.size);
     if (!others.every((part) => isOver(part) && isKnown(part))) return;
     for (const part of others) orUndefined(() => fs.unlinkSync(part.path), "ENOENT");
