@@ -1,14 +1,13 @@
 // `tunerank bulk FILE --output OUT`: ranks the requests of a file, and continues after any interruption.
 import { type RerankAllError, type RerankAllResult, rerankAll } from "../bulk/index.js";
-import { mostAtOnce, rankingError, stopSending, validate } from "../engine.js";
-import { requests } from "../generated/contract.js";
+import { mostAtOnce, rankingError, stopSending } from "../engine.js";
 import { type Client, isStatusError, type StatusError } from "../index.js";
 import { type BadLine, type BulkRequest, formatOf, type LineFormat, readLine } from "./bulkLines.js";
 import { doneOf, Report } from "./bulkReport.js";
-import { Checkpoint, type Merged } from "./checkpoint.js";
+import { Checkpoint } from "./checkpoint.js";
 import { type Context, namingFile, Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { type IdHash, IdTable, printOf, shardOf } from "./ids.js";
+import { type IdHash, IdTable, printOf } from "./ids.js";
 import { Input, isObject, type Line, realName } from "./input.js";
 import { errorFields } from "./reportFailure.js";
 import { type LineRow, type Row, type Strength, strengths } from "./rows.js";
@@ -39,22 +38,16 @@ export async function run(context: Context<BulkOptions>): Promise<void> {
   const { output, strict } = options;
   const name = namingFile("FILE", file);
   if (output === undefined || output === "-")
-    throw new UsageError(
-      "--output FILE is missing: the run writes its results there, and continues from them.",
-    );
+    throw new UsageError("--output FILE is missing: results are written there, and a run continues from it.");
   if (file !== "-" && realName(file, "FILE") === realName(output, "--output"))
     throw new UsageError("FILE and --output must be different files.");
-  const format = formatOf(
-    options,
-    options.topN,
-    options.shard === undefined ? undefined : shardOf(options.shard),
-  );
+  const format = formatOf(options);
   const stop = context.grace();
   const input = await Input.open(file, name, "JSON lines", context.signal);
   try {
     if (strict && input.isPipe)
       throw new UsageError(
-        "--strict reads all of FILE before anything is sent: it must be a file, not a pipe.",
+        "--strict reads all of FILE before it sends anything: a pipe cannot be read twice.",
       );
     const source = { path: output, option: "--output", strengthOf };
     const checkpoint = await Checkpoint.open(source, dryRun !== undefined, context.signal);
@@ -107,11 +100,11 @@ class BulkRun {
     let ended: unknown;
     try {
       if (!input.isPipe) await this.#plan();
-      this.#tellKnown();
-      const { concurrency = mostAtOnce } = options;
-      const sockets = Number.isInteger(concurrency)
-        ? Math.max(mostAtOnce, concurrency as number)
-        : mostAtOnce;
+      const { size, skipped } = checkpoint.known;
+      const others = skipped > 0 ? ` ${counted(skipped, "line")} there cannot be read.` : "";
+      if (size > 0) this.#report.note(`${counted(size, "row")} found in --output and its parts.${others}`);
+      const wanted = Number(options.concurrency);
+      const sockets = Number.isInteger(wanted) ? Math.max(mostAtOnce, wanted) : mostAtOnce;
       await withClient(this.#context, "rerankDocuments", (client) => this.#rank(client), sockets);
       if (this.#isFirst && !options.allowEmpty)
         throw new UsageError(`${name} is empty: nothing was sent. If it may be empty, add --allow-empty.`);
@@ -127,9 +120,16 @@ class BulkRun {
     const all = counts.requests ?? counts.before + left;
     const line = `${counted(all, "request")} in the input: ${grouped(counts.before)} already done, ${grouped(left)} to do.`;
     dryRun?.tell({ bulk: { ...counts, requests: all, left } }, [line]);
-    const isComplete = ended === undefined && counts.failed + counts.final + counts.finalBefore === 0;
+    const isComplete = counts.before + counts.ranked - counts.finalBefore === counts.requests;
     const merged = await checkpoint.end(this.#asked, isComplete).catch((error: unknown) => ({ error }));
-    this.#report.summary(this.#notes(merged));
+    const { unwritten = 0, twice = 0 } = "error" in merged ? {} : merged;
+    const note = (count: number, one: string, text: string): string[] =>
+      count > 0 ? [`${counted(count, one)} ${text}`] : [];
+    this.#report.summary([
+      ...note(unwritten, "row", "could not be written: what they hold is lost."),
+      ...note(twice, "request", "ranked twice, by two runs at one time."),
+      ...note(this.#lost, "request", "in flight had no response in 8 s, and may be paid for."),
+    ]);
     if ("error" in merged) throw merged.error;
     if (checkpoint.full.aborted) throw checkpoint.cannotGoOn();
     if (ended !== undefined) throw ended;
@@ -149,52 +149,34 @@ class BulkRun {
     for await (const lines of this.#parts.input.lines()) {
       for (const line of lines) {
         const read = this.#lineOf(line);
-        const problem = strict && read !== undefined ? problemOf(read) : undefined;
-        if (problem !== undefined) {
+        if (read === undefined) continue;
+        if ("problem" in read) {
           invalid += 1;
-          this.#report.error(badRow(line.number, problem), `Line ${line.number} is invalid. ${problem}`);
-        }
-        if (read === undefined || "problem" in read) continue;
-        if (this.#asked.has(read.hash)) this.#twice.add(textOf(read.hash));
+          if (strict) this.#report.error(badRow(read), `Line ${line.number} is invalid. ${read.problem}`);
+        } else if (this.#asked.has(read.hash)) this.#twice.add(textOf(read.hash));
         else {
           counts.requests += 1;
           if (this.#count(read) === "changed" && !update) changed.push(read.key);
         }
       }
     }
-    if (invalid > 0)
+    if (strict && invalid > 0)
       throw new UsageError(`${counted(invalid, "invalid line")}: nothing was sent (--strict).`);
     if (changed.length > 0) throw new UsageError(`${changedText(changed)} Nothing was sent.`);
-  }
-
-  #tellKnown(): void {
-    const { size, skipped } = this.#parts.checkpoint.known;
-    const others = skipped > 0 ? ` ${counted(skipped, "line")} there cannot be read.` : "";
-    if (size > 0) this.#report.note(`${counted(size, "row")} found in --output and its parts.${others}`);
   }
 
   async #rank(client: Client): Promise<void> {
     const { stop, checkpoint } = this.#parts;
     const { options, signal, dryRun } = this.#context;
-    const {
-      batchSize,
-      concurrency,
-      rate: requestsPerMinute,
-      tokensPerMinute,
-      maxRequests,
-      maxTokens,
-    } = options;
+    const { batchSize, concurrency, rate, tokensPerMinute, maxRequests, maxTokens } = options;
+    const { timeout, totalTimeout, maxPause } = options;
     const ms = (seconds: number | undefined): number | undefined => seconds && seconds * 1000;
-    // A dry run counts all that there is to send, so the limits on what a run sends do not apply.
-    const limits = { rate: { requestsPerMinute, tokensPerMinute }, maxRequests, maxTokens };
+    const limits = { rate: { requestsPerMinute: rate, tokensPerMinute }, maxRequests, maxTokens };
+    const times = { timeoutMs: ms(timeout), totalTimeoutMs: ms(totalTimeout), maxPauseMs: ms(maxPause) };
     const results = rerankAll(client, this.#requests(), {
-      ...{ batchSize, concurrency, signal, ...(dryRun === undefined && limits) },
-      ...{
-        timeoutMs: ms(options.timeout),
-        totalTimeoutMs: ms(options.totalTimeout),
-        maxPauseMs: ms(options.maxPause),
-      },
-      sharesService: options.shard !== undefined,
+      ...{ batchSize, concurrency, signal, sharesService: options.shard !== undefined, ...times },
+      // A dry run counts all that there is to send, so the limits on what a run sends do not apply.
+      ...(dryRun === undefined && limits),
       onAttempt: (attempt) => {
         this.#attempts += 1;
         this.#report.attempted(attempt);
@@ -212,11 +194,15 @@ class BulkRun {
       for await (const result of results) this.#add(result);
     } catch (error) {
       // If all requests are done, the run ends as usual, even if the last of them reached a limit.
-      const isOver = isStatusError(error) && doneOf(this.#report.counts) === this.#report.counts.requests;
-      if (!isOver) throw this.#endOf(error);
+      if (!isStatusError(error) || !this.#isOver) throw this.#endOf(error);
     } finally {
       clearInterval(timer);
     }
+    if (stop.aborted && !this.#isOver) throw this.#endOf(undefined);
+  }
+
+  get #isOver(): boolean {
+    return doneOf(this.#report.counts) === this.#report.counts.requests;
   }
 
   // Yields the requests to send, until the run is stopped.
@@ -278,11 +264,10 @@ class BulkRun {
     return isFinal || found === strengths.result ? "done" : undefined;
   }
 
-  #bad({ line, problem }: BadLine): void {
-    const row = badRow(line, problem);
+  #bad(bad: BadLine): void {
     this.#report.counts.badLines += 1;
-    this.#report.error(row, `Line ${line} is skipped. ${problem}`);
-    this.#parts.checkpoint.add(row);
+    this.#report.error(badRow(bad), `Line ${bad.line} is skipped. ${bad.problem}`);
+    this.#parts.checkpoint.add(badRow(bad));
   }
 
   // Writes the row of a result, and counts it.
@@ -322,38 +307,20 @@ class BulkRun {
 
   // Describes why a run ended early: it was interrupted, it reached a limit, or an error ended it.
   #endOf(error: unknown): unknown {
-    const { stop, checkpoint } = this.#parts;
-    const { options } = this.#context;
     const { requests } = this.#report.counts;
-    if (!isStatusError(error) && !stop.aborted) return error;
-    if (checkpoint.full.aborted) return undefined;
-    const { limit, batchesLost = 0 } = (isStatusError(error) ? error : {}) as Partial<
-      RerankAllError<BulkRequest>
-    >;
+    const isFailure = isStatusError(error);
+    if (!isFailure && !this.#parts.stop.aborted) return error;
+    const { limit, batchesLost = 0 } = (isFailure ? error : {}) as Partial<RerankAllError<BulkRequest>>;
     const done = doneOf(this.#report.counts);
     const count = requests === undefined ? grouped(done) : `${grouped(done)} of ${grouped(requests)}`;
-    const again =
-      batchesLost > 0 ? `, and sends ${counted(batchesLost, "batch")} of unfinished lines again` : "";
+    const again = batchesLost > 0 ? `, and sends ${counted(batchesLost, "batch")} of them again` : "";
     const progress = { done, of: requests, text: `${count} done; the same command continues${again}.` };
-    if (stop.aborted) return new RunEnded("Interrupted", exitCodes.interrupted, progress);
-    if (limit === undefined)
-      return new RunEnded(undefined, exitCodeOfError(error as StatusError), progress, error as StatusError);
-    const reached = {
-      maxRequests: `--max-requests ${options.maxRequests}`,
-      maxTokens: `--max-tokens ${options.maxTokens}`,
-    };
-    return new RunEnded(`${reached[limit]} is reached`, exitCodes.limit, progress, error as StatusError);
-  }
-
-  #notes(merged: Merged | { readonly error: unknown }): readonly string[] {
-    const { unwritten = 0, twice = 0 } = "error" in merged ? {} : merged;
-    const notes: string[] = [];
-    if (unwritten > 0)
-      notes.push(`${counted(unwritten, "row")} could not be written: what they hold is lost.`);
-    if (twice > 0) notes.push(`Two runs at one time ranked ${counted(twice, "request")} twice.`);
-    if (this.#lost > 0)
-      notes.push(`${counted(this.#lost, "request")} in flight had no response in 8 s, and may be paid for.`);
-    return notes;
+    if (!isFailure || this.#parts.stop.aborted)
+      return new RunEnded("Interrupted", exitCodes.interrupted, progress);
+    if (limit === undefined) return new RunEnded(undefined, exitCodeOfError(error), progress, error);
+    const option = limit === "maxTokens" ? "--max-tokens" : "--max-requests";
+    const reached = `${option} ${this.#context.options[limit]} is reached`;
+    return new RunEnded(reached, exitCodes.limit, progress, error);
   }
 }
 
@@ -365,19 +332,8 @@ function textOf({ high, low }: IdHash): string {
   return `${high} ${low}`;
 }
 
-function badRow(line: number, message: string): LineRow {
-  return { line, error: { code: "INVALID_ARGUMENT", message } };
-}
-
-// Why a line cannot be sent, as --strict asks before the client does.
-function problemOf(read: BulkRequest | BadLine): string | undefined {
-  if ("problem" in read) return read.problem;
-  try {
-    validate(read.body, requests.rerankDocuments.body, "body");
-    return undefined;
-  } catch (error) {
-    return (error as StatusError).text;
-  }
+function badRow({ line, problem }: BadLine): LineRow {
+  return { line, error: { code: "INVALID_ARGUMENT", message: problem } };
 }
 
 function changedText(keys: readonly string[]): string {
@@ -398,15 +354,8 @@ function saysInvalid({ code, codeSource }: StatusError): boolean {
 }
 
 // The fields of an error that its row has.
-function rowError(error: StatusError): { message: string; [name: string]: unknown } {
-  const { code, executed, httpStatus, requestId, attempts } = error;
+function rowError(error: StatusError): { message: string } & Readonly<Record<string, unknown>> {
+  const { code, executed, httpStatus, requestId, attempts: all } = error;
   const message = `${errorFields(error, "bulk").message}`;
-  return {
-    code,
-    message: message,
-    executed,
-    httpStatus,
-    requestId,
-    attempts: attempts.length,
-  };
+  return { code, message, executed, httpStatus, requestId, attempts: all.length };
 }

@@ -2,7 +2,7 @@
 import { variables } from "../engine.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../index.js";
-import { digestOf, fingerprintOf, type Id, type Shard } from "./ids.js";
+import { digestOf, fingerprintOf, type Id, type Shard, shardOf } from "./ids.js";
 import { isObject, type Line } from "./input.js";
 import type { AskedRow } from "./rows.js";
 
@@ -42,14 +42,15 @@ export function valueAt(fields: Fields, path: string): unknown {
   return list === undefined ? inside(value) : Array.isArray(value) ? value.map(inside) : undefined;
 }
 
-export function formatOf(
-  options: Readonly<Partial<Record<"idField" | "queryField" | "documentsField" | "model" | "task", string>>>,
-  topN: number | undefined,
-  shard: Shard | undefined,
-): LineFormat {
-  const { idField: id, queryField: query, documentsField: documents, task } = options;
+type FormatOptions = Partial<
+  Record<"idField" | "queryField" | "documentsField" | "model" | "task" | "shard", string>
+> & { readonly topN?: number };
+
+export function formatOf(options: FormatOptions): LineFormat {
+  const { idField: id, queryField: query, documentsField: documents, task, topN: top_n } = options;
   const model = options.model ?? (process.env[variables.rerankModel] || undefined);
-  return { id, query, documents, shard, defaults: { return_documents: false, model, top_n: topN, task } };
+  const shard = options.shard === undefined ? undefined : shardOf(options.shard);
+  return { id, query, documents, shard, defaults: { return_documents: false, model, top_n, task } };
 }
 
 /** Reads a line; undefined if it is empty, or is one of another shard. A line without an id belongs to the first. */

@@ -33,27 +33,23 @@ const mostPipedBytes = 64 * 1024 * 1024;
 /** The error if an input changes while it is read. What is done so far is kept. */
 export class InputChanged extends Error {}
 
+/** What an input is: its name in messages, what is wanted, and the open file; none for the standard input. */
+interface InputParts {
+  readonly name: string;
+  readonly wanted: Wanted | undefined;
+  readonly signal: AbortSignal;
+  readonly file?: FileHandle;
+  readonly version?: string;
+}
+
 export class Input {
   /** Whether the input can be read only once. */
   readonly isPipe: boolean;
-  readonly #name: string;
-  readonly #wanted: Wanted | undefined;
-  readonly #signal: AbortSignal;
-  readonly #file: FileHandle | undefined;
-  readonly #version: string;
+  readonly #parts: InputParts;
 
-  private constructor(
-    name: string,
-    wanted: Wanted | undefined,
-    signal: AbortSignal,
-    [file, version, isPipe]: readonly [FileHandle | undefined, string, boolean],
-  ) {
+  private constructor(parts: InputParts, isPipe: boolean) {
+    this.#parts = parts;
     this.isPipe = isPipe;
-    this.#name = name;
-    this.#wanted = wanted;
-    this.#signal = signal;
-    this.#file = file;
-    this.#version = version;
   }
 
   /**
@@ -63,19 +59,19 @@ export class Input {
    * @throws UsageError if it cannot be opened
    */
   static async open(
-    file: string,
+    path: string,
     name: string,
     wanted: Wanted | undefined,
     signal: AbortSignal,
   ): Promise<Input> {
+    if (path === "-") return new Input({ name, wanted, signal }, true);
     try {
-      if (file === "-") return new Input(name, wanted, signal, [undefined, "", true]);
-      const handle = await open(file);
-      const stats = await handle.stat();
-      if (!stats.isDirectory())
-        return new Input(name, wanted, signal, [handle, versionOf(stats), !stats.isFile()]);
-      await handle.close();
-      throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+      const file = await open(path);
+      const stats = await file.stat();
+      const parts = { name, wanted, signal, file, version: versionOf(stats) };
+      if (!stats.isDirectory()) return new Input(parts, !stats.isFile());
+      await file.close();
+      throw Object.assign(new Error(), { code: "EISDIR" });
     } catch (error) {
       throw cannotRead(name, error, " Nothing was sent.");
     }
@@ -85,7 +81,7 @@ export class Input {
   async *lines(): AsyncGenerator<readonly Line[]> {
     let number = 0;
     for await (const lines of splitLines(this.#text()))
-      yield lines.map(({ bytes }) => decoded(++number, bytes, this.#wanted));
+      yield lines.map(({ bytes }) => decoded(++number, bytes, this.#parts.wanted));
   }
 
   /** All bytes. @throws UsageError if they cannot be read */
@@ -100,67 +96,64 @@ export class Input {
         chunks.push(chunk);
       }
     } catch (error) {
-      throw cannotRead(this.#name, error, " Nothing was sent.");
+      throw cannotRead(this.#parts.name, error, " Nothing was sent.");
     }
     return Buffer.concat(chunks);
   }
 
   /** Whether the size or the time of the open file is another than when it was opened. */
   async hasChanged(): Promise<boolean> {
-    return !this.isPipe && versionOf((await this.#file?.stat()) as FileVersion) !== this.#version;
+    const { file, version } = this.#parts;
+    return file !== undefined && !this.isPipe && versionOf(await file.stat()) !== version;
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    await this.#parts.file?.close();
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {
-    if (this.isPipe) {
-      const stream = this.#file?.createReadStream({ autoClose: false }) ?? process.stdin;
-      yield* addAbortSignal(this.#signal, stream) as AsyncIterable<Buffer>;
+    const { name, signal, file } = this.#parts;
+    if (file === undefined || this.isPipe) {
+      const stream = file?.createReadStream({ autoClose: false }) ?? process.stdin;
+      yield* addAbortSignal(signal, stream) as AsyncIterable<Buffer>;
       return;
     }
-    const file = this.#file as FileHandle;
-    for (let at = 0; ; ) {
-      this.#signal.throwIfAborted();
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, at);
+    for (let at = 0, read = 1; read > 0; at += read) {
+      signal.throwIfAborted();
+      const block = Buffer.allocUnsafe(chunkBytes);
+      read = (await file.read(block, 0, chunkBytes, at)).bytesRead;
       if (await this.hasChanged())
         throw new InputChanged(
-          `${this.#name} changed while it was read. What was ranked is kept: run the same command again, once nothing writes it any more.`,
+          `${name} changed while it was read. What was ranked is kept: run the same command again, once nothing writes it any more.`,
         );
-      if (bytesRead === 0) return;
-      at += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      if (read > 0) yield block.subarray(0, read);
     }
   }
 
   // The bytes, decompressed unless they are read unchanged. An input in another format is refused before it yields any.
   async *#text(): AsyncGenerator<Buffer> {
+    const { name, wanted } = this.#parts;
     const chunks = this.#chunks();
     try {
-      const first = await readHead(chunks);
-      const isPacked = this.#wanted !== undefined && first[0] === 0x1f && first[1] === 0x8b;
-      const bytes = isPacked ? unpacked(first, chunks) : startingWith(first, chunks);
-      const head = isPacked ? await readHead(bytes) : first;
-      const format = this.#wanted && foreignFormat(head, this.#wanted);
+      let bytes = chunks;
+      let head = await readHead(bytes);
+      if (wanted !== undefined && head[0] === 0x1f && head[1] === 0x8b) {
+        bytes = unpacked(startingWith(head, chunks));
+        head = await readHead(bytes);
+      }
+      const format = wanted && foreignFormat(head, wanted);
       if (format !== undefined)
         throw new UsageError(
-          `${this.#name} is ${format}, not ${this.#wanted === "lines" ? "text" : this.#wanted} in UTF-8. The guide "Prepare data" (prepare-data.md) converts it. Nothing was sent.`,
+          `${name} is ${format}, not ${wanted === "lines" ? "text" : wanted} in UTF-8. The guide "Prepare data" (prepare-data.md) converts it. Nothing was sent.`,
         );
-      if (isPacked && head.length > 0) yield head;
-      yield* bytes;
+      yield* startingWith(head, bytes);
     } finally {
       await chunks.return(undefined);
     }
   }
 }
 
-interface FileVersion {
-  readonly size: number;
-  readonly mtimeMs: number;
-}
-
-function versionOf({ size, mtimeMs }: FileVersion): string {
+function versionOf({ size, mtimeMs }: { readonly size: number; readonly mtimeMs: number }): string {
   return `${size} ${mtimeMs}`;
 }
 
@@ -213,30 +206,29 @@ function decoded(number: number, bytes: Buffer | undefined, wanted: Wanted | und
   }
 }
 
-async function* unpacked(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
   let size = 0;
   const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of startingWith(first, rest)) {
+    for await (const chunk of packed) {
       size += chunk.length;
       yield chunk;
     }
   };
+  const damaged = (what: string, cause?: unknown): Error =>
+    Object.assign(new Error(`the gzip data ${what}`, { cause }), { code: "Z_DATA_ERROR" });
   // An error of any stream here is also thrown by gunzip, which is read below.
   pipeline(Readable.from(counted(), { objectMode: false }), gunzip, () => {});
   try {
     yield* gunzip as AsyncIterable<Buffer>;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (!code?.startsWith("Z_")) throw error;
-    throw gzipFault(code === "Z_BUF_ERROR" ? "is cut short" : "is damaged", error);
+    const { code = "" } = error as NodeJS.ErrnoException;
+    throw code.startsWith("Z_")
+      ? damaged(code === "Z_BUF_ERROR" ? "is cut short" : "is damaged", error)
+      : error;
   }
   // Node ends without an error at bytes that are no gzip member, such as zeros: what follows them would be lost.
-  if (gunzip.bytesWritten < size) throw gzipFault("has bytes that are not gzip after a member", undefined);
-}
-
-function gzipFault(what: string, cause: unknown): Error {
-  return Object.assign(new Error(`the gzip data ${what}`, { cause }), { code: "Z_DATA_ERROR" });
+  if (gunzip.bytesWritten < size) throw damaged("has bytes that are not gzip after a member");
 }
 
 // The first bytes, by which a format is recognized: a pipe may deliver the next ones late.

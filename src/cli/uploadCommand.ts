@@ -84,7 +84,9 @@ export async function run(context: Context<UploadOptions>): Promise<void> {
     const send = (client: Client): Promise<void> => sendAll(context, stop, client, uploads, checkpoint);
     await withClient(context, "uploadDatasetFile", send, Math.max(defaultConnections, concurrency));
     const asked = new IdTable();
-    for (const { id, fingerprint } of uploads) asked.add(digestOf(JSON.stringify(id)), printOf(fingerprint));
+    if (checkpoint !== undefined)
+      for (const { id, fingerprint } of uploads)
+        asked.add(digestOf(JSON.stringify(id)), printOf(fingerprint));
     await checkpoint?.end(
       asked,
       uploads.every(({ outcome }) => outcome.startsWith("uploaded")),
