@@ -22,6 +22,8 @@ interface RerankOptions {
 type DocumentLine = Readonly<{ line: number; text: string; document: unknown }>;
 
 const mostTold = 5;
+// A pipe may never end.
+const mostPiped = 64 * 1024 * 1024;
 const barColumns = 12;
 
 /** Runs `tunerank rerank --query TEXT [FILE]`. */
@@ -39,6 +41,7 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   const lines: DocumentLine[] = [];
   const invalid: { line: number; problem: string }[] = [];
+  let size = 0;
   const input = await Input.open(file, name, field === undefined ? "lines" : "JSON lines", signal);
   try {
     for await (const some of input.lines())
@@ -48,6 +51,9 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
           throw new UsageError(`${name}, line ${line}: ${problem}`);
         // An empty line is no document, but it counts in the line numbers.
         if (problem === undefined && text.trim() === "") continue;
+        size += text.length;
+        if (input.isPipe && size > mostPiped)
+          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
         const found = problem ?? (field === undefined ? { text, document: text } : fieldIn(text, field));
         if (typeof found === "string") invalid.push({ line, problem: found });
         else lines.push({ line, ...found });
