@@ -3,7 +3,7 @@ import { type RerankAllError, type RerankAllResult, rerankAll } from "../bulk/in
 import { mostAtOnce, rankingError, stopSending } from "../engine.js";
 import { type Client, isStatusError, type StatusError } from "../index.js";
 import { type BadLine, type BulkRequest, formatOf, type LineFormat, readLine } from "./bulkLines.js";
-import { doneOf, Report } from "./bulkReport.js";
+import { Report } from "./bulkReport.js";
 import { Checkpoint } from "./checkpoint.js";
 import { type Context, namingFile, Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
@@ -179,7 +179,7 @@ class BulkRun {
       ...(dryRun === undefined && limits),
       onAttempt: (attempt) => {
         this.#attempts += 1;
-        this.#report.attempted(attempt);
+        this.#report.attempted(attempt.holdMs ?? 0, attempt.cause);
       },
     });
     this.#report.sent = () => results.counts;
@@ -202,7 +202,7 @@ class BulkRun {
   }
 
   get #isOver(): boolean {
-    return doneOf(this.#report.counts) === this.#report.counts.requests;
+    return this.#report.done === this.#report.counts.requests;
   }
 
   // Yields the requests to send, until the run is stopped.
@@ -311,7 +311,7 @@ class BulkRun {
     const isFailure = isStatusError(error);
     if (!isFailure && !this.#parts.stop.aborted) return error;
     const { limit, batchesLost = 0 } = (isFailure ? error : {}) as Partial<RerankAllError<BulkRequest>>;
-    const done = doneOf(this.#report.counts);
+    const done = this.#report.done;
     const count = requests === undefined ? grouped(done) : `${grouped(done)} of ${grouped(requests)}`;
     const again = batchesLost > 0 ? `, and sends ${counted(batchesLost, "batch")} of them again` : "";
     const progress = { done, of: requests, text: `${count} done; the same command continues${again}.` };

@@ -1,44 +1,7 @@
 // What a bulk run counts, and how its progress and its summary are shown.
-import type { RerankAllAttempt, RerankAllCounts } from "../bulk/index.js";
+import type { RerankAllCounts } from "../bulk/index.js";
 import { type OutOfFiles, outOfFiles } from "../engine.js";
 import { counted, grouped, isSilent, type Terminal, withBar } from "./terminal.js";
-
-/** The counts of a bulk run so far. */
-export interface Counts {
-  /** Requests in the input; undefined if the input is a pipe. */
-  requests: number | undefined;
-  /** Requests that have a result, or a final error, of an earlier run. */
-  before: number;
-  /** Requests among `before` with a final error. */
-  finalBefore: number;
-  ranked: number;
-  /** Requests among `ranked` without documents that the service rejected. */
-  partly: number;
-  /** Requests that failed with a final error: rejected as invalid, or paid for. */
-  final: number;
-  /** Requests that failed, and are sent again by the next run. */
-  failed: number;
-  /** Lines that are no requests, or have the id of an earlier line. */
-  badLines: number;
-}
-
-/** What a run has sent so far. */
-export type SentCounts = Omit<RerankAllCounts, "done">;
-
-/** How many requests of the input need no other run. */
-export function doneOf({ before, ranked, final }: Counts): number {
-  return before + ranked + final;
-}
-
-function settled({ ranked, final, failed }: Counts): number {
-  return ranked + final + failed;
-}
-
-const redrawMs = 100;
-const noteMs = 10_000;
-// The fewest columns of a progress bar that is worth drawing.
-const shortestBar = 12;
-const mostShown = 50;
 
 const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
   EMFILE:
@@ -46,22 +9,39 @@ const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
   ENFILE:
     "This machine can open no more files and sockets (ENFILE): fewer requests run at once. End other programs, or raise fs.file-max.",
 };
+const redrawMs = 100;
+const noteMs = 10_000;
+// The fewest columns of a progress bar that is worth drawing.
+const shortestBar = 12;
+const mostShown = 50;
 
-/** Shows the progress of a run on stderr: a bar on a terminal, otherwise a line every ten seconds. */
+/** Counts a run, and shows its progress on stderr: a bar on a terminal, otherwise a line every ten seconds. */
 export class Report {
-  readonly counts: Counts = {
-    ...{ requests: undefined, before: 0, finalBefore: 0 },
-    ...{ ranked: 0, partly: 0, final: 0, failed: 0, badLines: 0 },
+  readonly counts = {
+    /** Requests in the input; undefined until a pipe has ended. */
+    requests: undefined as number | undefined,
+    /** Requests that earlier runs have done, and those among them that have a final error. */
+    before: 0,
+    finalBefore: 0,
+    ranked: 0,
+    /** Requests among `ranked` without documents that the service rejected. */
+    partly: 0,
+    /** Requests with a final error: rejected as invalid, or paid for. */
+    final: 0,
+    /** Requests that failed, and are sent again by the next run. */
+    failed: 0,
+    /** Lines that are no requests, or have the id of an earlier line. */
+    badLines: 0,
   };
   /** What the run has sent so far; set once it runs. */
-  sent: () => SentCounts = () => ({ requests: 0, retries: 0, tokens: 0 });
+  sent: () => Omit<RerankAllCounts, "done"> = () => ({ requests: 0, retries: 0, tokens: 0 });
   readonly #terminal: Terminal;
-  readonly #started: number = performance.now();
+  readonly #started = performance.now();
   readonly #isDrawn: boolean;
   #shownAt: number;
   #pauseEnd = 0;
   #isLimited = false;
-  #told = 0;
+  #errors = 0;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -69,24 +49,25 @@ export class Report {
     this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
   }
 
-  /** Shows a note, on a line of its own. */
+  /** How many requests of the input need no other run. */
+  get done(): number {
+    return this.counts.before + this.counts.ranked + this.counts.final;
+  }
+
   note(note: string): void {
     this.#tell({ note }, note);
   }
 
   /** Shows a line that is invalid, or whose request failed; after 50, the others are only counted. */
   error(row: object, text: string): void {
-    this.#told += 1;
-    if (this.#told <= mostShown) this.#tell(row, text);
-    else if (this.#told === mostShown + 1)
+    this.#errors += 1;
+    if (this.#errors <= mostShown) this.#tell(row, text);
+    else if (this.#errors === mostShown + 1)
       this.note("More of these are not shown: they are rows of --output.");
   }
 
   /** Notes how long the service asks to wait, and says once if this machine can open no more files and sockets. */
-  attempted({
-    pauseMs = 0,
-    cause,
-  }: Pick<RerankAllAttempt<unknown>, "cause"> & { readonly pauseMs?: number }): void {
+  attempted(pauseMs: number, cause: unknown): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited) this.note(fewerAtOnce[code]);
     this.#isLimited ||= code !== undefined;
@@ -99,14 +80,26 @@ export class Report {
   /** Shows the progress, at most every 100 ms on a terminal, otherwise every ten seconds. */
   update(): void {
     const now = performance.now();
-    const { quiet, errorColumns } = this.#terminal;
-    if (quiet || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
+    if (this.#terminal.quiet || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
     this.#shownAt = now;
-    const { requests, before } = this.counts;
-    const facts = this.#progress(this.#isDrawn ? errorColumns - shortestBar : Number.POSITIVE_INFINITY);
-    const share = requests ? (before + settled(this.counts)) / requests : undefined;
-    if (this.#isDrawn) this.#terminal.redraw(...withBar(share, facts, this.#terminal));
-    else this.#terminal.tell({ progress: this.#facts() }, facts);
+    const { requests, final, failed, badLines } = this.counts;
+    const { settled, secondsLeft, rate, sent } = this.#figures;
+    const all = this.counts.before + settled;
+    const facts = [
+      requests === undefined ? grouped(all) : `${grouped(all)} of ${grouped(requests)}`,
+      `${rate}/s`,
+      counted(final + failed + badLines, "error"),
+    ];
+    const room = this.#isDrawn ? this.#terminal.errorColumns - shortestBar : Number.POSITIVE_INFINITY;
+    // The time left cannot be estimated during a pause that the service asked for.
+    const end = new Date(this.#pauseEnd);
+    if (this.#pauseEnd > Date.now())
+      facts.push(`the service asks to wait until ${end.toLocaleString("sv")}`);
+    else if (secondsLeft !== undefined) facts.push(`${duration(secondsLeft)} left`);
+    for (const fact of sent) if ([...facts, fact].join("  ").length <= room) facts.push(fact);
+    const line = facts.join("  ");
+    if (this.#isDrawn) this.#terminal.redraw(...withBar(requests && all / requests, line, this.#terminal));
+    else this.#terminal.tell({ progress: this.#facts }, line);
   }
 
   end(): void {
@@ -124,14 +117,13 @@ export class Report {
     if (final > 0) parts.push(`${grouped(final)} with a final error (--retry-final sends them again)`);
     if (failed > 0) parts.push(`${grouped(failed)} failed, which the same command sends again`);
     if (badLines > 0) parts.push(counted(badLines, "invalid line"));
-    const seconds = (performance.now() - this.#started) / 1000;
-    const facts = this.#sentFacts();
+    const { sent, rate } = this.#figures;
     // If no request was sent, a rate would say nothing about how fast the service is.
-    if (this.sent().requests > 0) facts.push(`${this.#rate()} rows/s`);
-    const text = [`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`, `${facts.join(", ")}.`, ...more];
-    const notes = more.length > 0 ? { notes: more } : {};
-    const value = { ...this.#facts(), seconds: Math.round(seconds * 1000) / 1000, ...notes };
-    this.#terminal.result(value, text.join(" "));
+    if (this.sent().requests > 0) sent.push(`${rate} rows/s`);
+    const seconds = (performance.now() - this.#started) / 1000;
+    const value = { ...this.#facts, seconds: Math.round(seconds * 1000) / 1000 };
+    const text = [`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`, `${sent.join(", ")}.`, ...more];
+    this.#terminal.result(more.length > 0 ? { ...value, notes: more } : value, text.join(" "));
   }
 
   #tell(value: object, line: string): void {
@@ -139,59 +131,30 @@ export class Report {
     if (!this.#terminal.quiet) this.#terminal.tell(value, line);
   }
 
-  get #perSecond(): number {
-    return (settled(this.counts) / Math.max(1, performance.now() - this.#started)) * 1000;
-  }
-
-  // Undefined if it cannot be estimated.
-  get #secondsLeft(): number | undefined {
-    const { requests, before } = this.counts;
-    const left = (requests ?? Number.NaN) - before - settled(this.counts);
-    return left === 0 ? 0 : left > 0 && this.#perSecond > 0 ? Math.ceil(left / this.#perSecond) : undefined;
-  }
-
-  #facts(): object {
-    const rowsPerSecond = Math.round(this.#perSecond * 10) / 10;
-    return { ...this.counts, sent: this.sent(), rowsPerSecond, secondsLeft: this.#secondsLeft };
-  }
-
-  #rate(): string {
-    return this.#perSecond.toFixed(this.#perSecond < 10 ? 1 : 0);
-  }
-
-  #sentFacts(): string[] {
-    const { requests, retries, tokens } = this.sent();
+  get #figures() {
+    const { requests, before, ranked, final, failed } = this.counts;
+    const settled = ranked + final + failed;
+    const perSecond = (settled / Math.max(1, performance.now() - this.#started)) * 1000;
+    const left = requests === undefined ? undefined : requests - before - settled;
+    const { requests: made, retries, tokens } = this.sent();
     const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
-    return [`${counted(requests, "request")}${ofThem}`, counted(tokens, "token")];
+    return {
+      ...{ settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0) },
+      // Undefined if it cannot be estimated.
+      secondsLeft: left === 0 ? 0 : left && perSecond > 0 ? Math.ceil(left / perSecond) : undefined,
+      sent: [`${counted(made, "request")}${ofThem}`, counted(tokens, "token")],
+    };
   }
 
-  // The progress on one line. Facts that do not fit into the columns are left out, the least important first.
-  #progress(room: number): string {
-    const { requests, before, final, failed, badLines } = this.counts;
-    const all = grouped(before + settled(this.counts));
-    const facts = [
-      requests === undefined ? all : `${all} of ${grouped(requests)}`,
-      `${this.#rate()}/s`,
-      counted(final + failed + badLines, "error"),
-    ];
-    const left = this.#secondsLeft;
-    // The time left cannot be estimated during a pause that the service asked for.
-    if (this.#pauseEnd > Date.now())
-      facts.push(`the service asks to wait until ${timeOfDay(this.#pauseEnd)}`);
-    else if (left !== undefined) facts.push(`${duration(left)} left`);
-    for (const fact of this.#sentFacts()) if ([...facts, fact].join("  ").length <= room) facts.push(fact);
-    return facts.join("  ");
+  get #facts(): object {
+    const { perSecond, secondsLeft } = this.#figures;
+    return { ...this.counts, sent: this.sent(), rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft };
   }
-}
-
-// A time in local time, with the date if that is not today's.
-function timeOfDay(ms: number): string {
-  const at = new Date(Math.ceil(ms / 1000) * 1000);
-  const time = at.toTimeString().slice(0, 8);
-  return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString("sv")} ${time}`;
 }
 
 function duration(seconds: number): string {
-  const rest = `${String(Math.floor(seconds / 60) % 60).padStart(2, "0")}:${String(seconds % 60).padStart(2, "0")}`;
-  return seconds < 3600 ? rest : `${Math.floor(seconds / 3600)}:${rest}`;
+  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60].map((each) =>
+    `${each}`.padStart(2, "0"),
+  );
+  return `${seconds < 3600 ? "" : `${Math.floor(seconds / 3600)}:`}${minutes}:${rest}`;
 }

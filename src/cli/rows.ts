@@ -58,9 +58,9 @@ export class Rows {
   twice = 0;
   readonly files: readonly string[];
   readonly #strengthOf: StrengthOf;
-  /** The file whose rows of lines that are no requests are shown, and these. */
-  readonly #own: number;
-  readonly #lines: { file: number; start: number; end: number }[] = [];
+  /** The part of this run, whose rows of lines that are no requests are shown, and where these are. */
+  readonly own: number;
+  readonly lineStarts = new Set<number>();
   readonly #ids = new IdTable();
   readonly #prints = new Numbers();
   readonly #starts = new Numbers();
@@ -72,7 +72,7 @@ export class Rows {
   constructor(files: readonly string[], strengthOf: StrengthOf, own = "") {
     this.files = files;
     this.#strengthOf = strengthOf;
-    this.#own = files.indexOf(own);
+    this.own = files.indexOf(own);
   }
 
   /**
@@ -86,17 +86,14 @@ export class Rows {
   ): Promise<Rows> {
     const rows = new Rows([path, ...parts.map((part) => part.path)], strengthOf, own);
     for (const [index, name] of rows.files.entries()) {
-      const file = await opened(name, "r");
-      const options = { highWaterMark: chunkBytes };
       let number = 0;
-      // A stream closes its file.
-      for await (const lines of splitLines(file?.createReadStream(options) ?? [])) {
+      for await (const lines of linesIn(name)) {
         for (const line of lines) {
           number += 1;
           const text = line.bytes?.toString("latin1") ?? "?";
           if (rows.add(index, line) || /^[ \t\r]*$/.test(text)) continue;
           rows.skipped += 1;
-          if (index > 0 || (!line.hasEnd && /^(\0*|\{(".*)?)$/.test(text))) continue;
+          if (index > 0 || (!line.hasEnd && isCut(text))) continue;
           throw new UsageError(
             `${option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
           );
@@ -115,7 +112,7 @@ export class Rows {
     const row = orUndefined(() => JSON.parse(bytes?.toString() ?? "") as unknown);
     if (!isObject(row)) return false;
     if (row.id === undefined) {
-      if (file === this.#own && row.line !== undefined) this.#lines.push({ file, start, end });
+      if (file === this.own && row.line !== undefined) this.lineStarts.add(start);
       return file === 0 ? Number.isInteger(row.line) && isObject(row.error) : true;
     }
     const { id, fingerprint } = row as unknown as Row;
@@ -165,10 +162,10 @@ export class Rows {
   }
 
   /**
-   * Where the rows to show are, in the order of the files. Of several rows with one id, that of the request as it is
-   * asked now is shown if it has a result, else the latest result, else the row of the request as it is asked now.
+   * Decides which rows are shown, asked in the order of the files. Of several rows with one id, that of the request as it
+   * is asked now is shown if it has a result, else the latest result, else the row of the request as it is asked now.
    */
-  *shown(asked: IdTable): Generator<{ readonly file: number; readonly start: number; readonly end: number }> {
+  shown(asked: IdTable): (file: number, start: number) => boolean {
     const hidden = new Set<number>();
     for (const hash of this.#several.values()) {
       const best = new Map<string, number>();
@@ -186,19 +183,13 @@ export class Rows {
       });
     }
     const order = new Uint32Array(this.size).map((_, at) => at).sort((a, b) => this.#order(a, b));
-    let range: { file: number; start: number; end: number } | undefined;
-    for (const at of order) {
-      if (hidden.has(at)) continue;
-      const [file, start] = [this.#fileAt(at), this.#starts.get(at)];
-      const end = start + (this.#places.get(at) % lengths);
-      if (range?.file === file && range.end === start) range.end = end;
-      else {
-        if (range !== undefined) yield range;
-        range = { file, start, end };
-      }
-    }
-    if (range !== undefined) yield range;
-    yield* this.#lines;
+    let next = 0;
+    return (file, start) => {
+      const at = order[next];
+      if (at === undefined || this.#fileAt(at) !== file || this.#starts.get(at) !== start) return false;
+      next += 1;
+      return !hidden.has(at);
+    };
   }
 
   // Below 0 if one row comes before the other: an earlier file, or an earlier place in it.
@@ -242,6 +233,12 @@ export class Rows {
   }
 }
 
+// Whether a last line is a row of a former version that was cut, or zero bytes after a loss of power. Whole JSON is not.
+function isCut(text: string): boolean {
+  const isStart = ['{"id":', '{"line":'].some((start) => start.startsWith(text.slice(0, start.length)));
+  return /^\0*$/.test(text) || (isStart && orUndefined(() => JSON.parse(text)) === undefined);
+}
+
 /** Opens a file; undefined if there is none. Waits if this process lacks file handles for a moment, as sockets close. */
 export async function opened(name: string, flags: string): Promise<FileHandle | undefined> {
   for (let tries = 1; ; tries += 1) {
@@ -256,44 +253,24 @@ export async function opened(name: string, flags: string): Promise<FileHandle | 
   }
 }
 
-const copiedBytes = 1024 * 1024;
-
-/** Copies the rows to show, as bytes. Rows that follow each other are read and written together. */
+/** Copies the rows to show, as bytes; those of lines that are no requests come last. */
 export async function copyRows(rows: Rows, asked: IdTable, to: FileHandle): Promise<void> {
-  let from: { readonly file: number; readonly handle: FileHandle | undefined } | undefined;
-  let pieces: Buffer[] = [];
-  let size = 0;
-  const flush = async (): Promise<void> => {
-    if (pieces.length > 0) await to.writeFile(Buffer.concat(pieces));
-    [pieces, size] = [[], 0];
-  };
-  let window = { file: -1, start: 0, bytes: Buffer.alloc(0) };
-  try {
-    for (const { file, start, end } of rows.shown(asked)) {
-      if (from?.file !== file) {
-        await from?.handle?.close();
-        from = { file, handle: await opened(rows.files[file] as string, "r") };
-      }
-      for (let at = start; at < end; ) {
-        const isInside =
-          window.file === file && at >= window.start && at < window.start + window.bytes.length;
-        if (!isInside) {
-          const bytes = Buffer.allocUnsafe(copiedBytes);
-          const { bytesRead = 0 } = (await from.handle?.read(bytes, 0, bytes.length, at)) ?? {};
-          if (bytesRead === 0) throw new Error("a part changed while it was read");
-          window = { file, start: at, bytes: bytes.subarray(0, bytesRead) };
-        }
-        const piece = window.bytes.subarray(at - window.start, end - window.start);
-        pieces.push(piece);
-        at += piece.length;
-        size += piece.length;
-        // The last row of a file that another program wrote may have no newline.
-        if (at >= end && piece.at(-1) !== 10) pieces.push(Buffer.from("\n"));
-        if (size > copiedBytes) await flush();
-      }
+  const isShown = rows.shown(asked);
+  const copy = async (file: number, isKept: (start: number) => boolean): Promise<void> => {
+    for await (const lines of linesIn(rows.files[file] ?? "")) {
+      const kept = lines.filter(({ start }) => isKept(start));
+      if (kept.length > 0)
+        await to.writeFile(Buffer.concat(kept.flatMap(({ bytes = empty }) => [bytes, newline])));
     }
-    await flush();
-  } finally {
-    await from?.handle?.close();
-  }
+  };
+  for (const file of rows.files.keys()) await copy(file, (start) => isShown(file, start));
+  await copy(rows.own, (start) => rows.lineStarts.has(start));
+}
+
+const [empty, newline] = [Buffer.alloc(0), Buffer.from("\n")];
+
+async function* linesIn(name: string): AsyncGenerator<readonly RawLine[]> {
+  // A stream closes its file.
+  const file = await opened(name, "r");
+  yield* splitLines(file?.createReadStream({ highWaterMark: chunkBytes }) ?? []);
 }

@@ -275,20 +275,30 @@ function report(
     terminal.result(result, `Uploaded ${storedLine(result.filename ?? name, result)}`);
     return;
   }
+  // A dry run makes the responses up.
+  const shown = (outcome: Upload["outcome"]): Upload["outcome"] | "not sent" =>
+    dryRun
+      ? outcome === "uploaded"
+        ? "to upload"
+        : outcome
+      : outcome === "to upload"
+        ? "not sent"
+        : outcome;
   const lines = uploads.map(({ file, outcome, bytes, result = {}, error, problem }) => {
     const stored = storedLine(file, result);
     return {
-      "to upload": dryRun ? `To upload: ${file}: ${counted(bytes, "byte")}.` : `Not sent: ${file}.`,
+      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
+      "not sent": `Not sent: ${file}.`,
       uploaded: `Uploaded ${stored}`,
       "uploaded before": `Uploaded before: ${stored}`,
       failed: `Failed: ${file}: ${error && errorFields(error, "upload").message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
       changed: `Held back: ${file}: ${problem}`,
       invalid: `Invalid: ${file} was not sent: ${problem} --no-check sends it as it is.`,
-    }[outcome];
+    }[shown(outcome)];
   });
   const files = uploads.map(({ file, outcome, bytes, result, error, problem }) => ({
-    ...{ file, outcome: outcome === "to upload" && !dryRun ? "not sent" : outcome, bytes, result, problem },
+    ...{ file, outcome: shown(outcome), bytes, problem, ...(!dryRun && { result }) },
     ...(error && { error: errorFields(error, "upload") }),
   }));
   if (dryRun) dryRun.tell({ files }, lines);
