@@ -30,7 +30,7 @@ import { withClient } from "./withClient.js";
 type UploadOptions = Partial<Record<"name" | "checkpoint", string>> &
   Partial<Record<"check" | "verify" | "resendUnknown", boolean>> & { readonly concurrency?: number };
 
-/** A file to upload, and what became of it. */
+/** A file to upload, and its outcome. */
 interface Upload {
   readonly file: string;
   /** The file's name as the service gets it, without its folder. */
@@ -258,7 +258,7 @@ const changed = new StatusError("The file changed after the command began, and w
   hint: "Upload it again once no other program writes to it.",
 });
 
-// Prints what became of each file, and ends the command with the exit code of the last failure. @throws Reported
+// Prints the outcome of each file, and ends the command with the exit code of the last failure. @throws Reported
 function report(
   uploads: readonly Upload[],
   { args, options, terminal, dryRun }: Context<UploadOptions>,
