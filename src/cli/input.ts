@@ -28,7 +28,8 @@ export interface RawLine {
 
 export const chunkBytes: number = 256 * 1024;
 const longestLine = 64 * 1024 * 1024;
-const mostPipedBytes = 64 * 1024 * 1024;
+/** The most bytes of a pipe, which may never end, that a command reads whole. */
+export const mostPipedBytes: number = 64 * 1024 * 1024;
 
 /** The error if an input changes while it is read. What is done so far is kept. */
 export class InputChanged extends Error {}
@@ -77,24 +78,18 @@ export class Input {
     }
   }
 
-  /** The lines, many at a time. A byte order mark at the beginning is skipped. */
-  async *lines(): AsyncGenerator<readonly Line[]> {
+  /** The lines, many at a time. A byte order mark at the beginning is skipped. @param mostPiped Of a pipe, in bytes */
+  async *lines(mostPiped: number = Number.POSITIVE_INFINITY): AsyncGenerator<readonly Line[]> {
     let number = 0;
-    for await (const lines of splitLines(this.#text()))
+    for await (const lines of splitLines(this.#text(mostPiped)))
       yield lines.map(({ bytes }) => decoded(++number, bytes, this.#parts.wanted));
   }
 
   /** All bytes. @throws UsageError if they cannot be read */
   async bytes(): Promise<Buffer> {
     const chunks: Buffer[] = [];
-    let size = 0;
     try {
-      for await (const chunk of this.#text()) {
-        size += chunk.length;
-        if (this.isPipe && size > mostPipedBytes)
-          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
-        chunks.push(chunk);
-      }
+      for await (const chunk of this.#text(mostPipedBytes)) chunks.push(chunk);
     } catch (error) {
       throw cannotRead(this.#parts.name, error, " Nothing was sent.");
     }
@@ -131,7 +126,7 @@ export class Input {
   }
 
   // The bytes, decompressed unless they are read unchanged. An input in another format is refused before it yields any.
-  async *#text(): AsyncGenerator<Buffer> {
+  async *#text(mostPiped: number): AsyncGenerator<Buffer> {
     const { name, wanted } = this.#parts;
     const chunks = this.#chunks();
     try {
@@ -146,7 +141,13 @@ export class Input {
         throw new UsageError(
           `${name} is ${format}, not ${wanted === "lines" ? "text" : wanted} in UTF-8. The guide "Prepare data" (prepare-data.md) converts it. Nothing was sent.`,
         );
-      yield* startingWith(head, bytes);
+      let size = 0;
+      for await (const chunk of startingWith(head, bytes)) {
+        size += chunk.length;
+        if (this.isPipe && size > mostPiped)
+          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
+        yield chunk;
+      }
     } finally {
       await chunks.return(undefined);
     }

@@ -2,7 +2,7 @@ import { isStatusError, type RerankItemsError } from "../index.js";
 import { valueAt } from "./bulkLines.js";
 import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { Input, isObject } from "./input.js";
+import { Input, isObject, mostPipedBytes } from "./input.js";
 import { bar, clip, counted, grouped, scoreShares, tab } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
@@ -22,8 +22,6 @@ interface RerankOptions {
 type DocumentLine = Readonly<{ line: number; text: string; document: unknown }>;
 
 const mostTold = 5;
-// A pipe may never end.
-const mostPiped = 64 * 1024 * 1024;
 const barColumns = 12;
 
 /** Runs `tunerank rerank --query TEXT [FILE]`. */
@@ -41,19 +39,15 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
     throw new UsageError("FILE is missing: name a file, or send documents to the standard input.");
   const lines: DocumentLine[] = [];
   const invalid: { line: number; problem: string }[] = [];
-  let size = 0;
   const input = await Input.open(file, name, field === undefined ? "lines" : "JSON lines", signal);
   try {
-    for await (const some of input.lines())
+    for await (const some of input.lines(mostPipedBytes))
       for (const { number: line, text = "", problem } of some) {
         // If a line of a plain text file cannot be read, the whole file has another encoding.
         if (problem !== undefined && field === undefined)
           throw new UsageError(`${name}, line ${line}: ${problem}`);
         // An empty line is no document, but it counts in the line numbers.
         if (problem === undefined && text.trim() === "") continue;
-        size += text.length;
-        if (input.isPipe && size > mostPiped)
-          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
         const found = problem ?? (field === undefined ? { text, document: text } : fieldIn(text, field));
         if (typeof found === "string") invalid.push({ line, problem: found });
         else lines.push({ line, ...found });
