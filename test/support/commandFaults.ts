@@ -9,8 +9,8 @@ export interface CommandFaults {
   /** Kills the process before this call, counted from 1; with `isHalf` a write is first done to a half. */
   readonly killAt?: number;
   readonly isHalf?: boolean;
-  /** The file to which the number of calls is written at the end. */
-  readonly countTo?: string;
+  /** The file to which the name and the path of each call are written. */
+  readonly logTo?: string;
   /** Suspends the process before a call whose name and path contain a text, such as `rename`, for the n-th time. */
   readonly stopAt?: { readonly call: string; readonly time?: number };
   /** From the n-th write to a path that contains a text, the disk is full, until the process has run for so long. */

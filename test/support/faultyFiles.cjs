@@ -7,7 +7,7 @@ const {
   folder,
   killAt,
   isHalf,
-  countTo,
+  logTo,
   stopAt,
   noRoom,
   faster = 1,
@@ -18,6 +18,8 @@ let calls = 0;
 let stops = 0;
 let isFull = false;
 const began = performance.now();
+const log = logTo && fs.openSync(logTo, "a");
+const { writeSync } = fs;
 
 function die() {
   process.kill(process.pid, "SIGKILL");
@@ -27,6 +29,7 @@ function die() {
 // Called before each call. `write` writes only a half of what is to be written.
 function before(name, path, write) {
   calls += 1;
+  if (log !== undefined) writeSync(log, `${name} ${path}\n`);
   if (calls === killAt) {
     if (isHalf && write !== undefined) write();
     die();
@@ -109,4 +112,3 @@ const wait = timers.setTimeout;
 timers.setTimeout = (ms, ...more) => wait(ms / faster, ...more);
 const now = Date.now;
 Date.now = () => now() + clockMs;
-if (countTo !== undefined) process.on("exit", () => fs.writeFileSync(countTo, `${calls}`));

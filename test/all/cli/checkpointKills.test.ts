@@ -1,6 +1,6 @@
 // A bulk run that is killed anywhere: no row that was written is lost, and the same command continues.
 import { once } from "node:events";
-import { appendFileSync, cpSync, existsSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, rmSync, utimesSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -29,7 +29,9 @@ afterAll(() => Promise.all(others.map((each) => each.close())));
 
 beforeEach(() => server.reply(rankingOf));
 
-test("killed at each file call in turn, from its start to the end of its merge", async () => {
+test("killed at each file call in turn, from its start to the end of its merge", {
+  timeout: 900_000,
+}, async () => {
   await writeRequests(input, 12);
   // Rows that are in the output and in the part of a run that ended, then some that are in the part of a killed run alone.
   await bulk("--max-requests", "4", "--concurrency", "1");
@@ -43,6 +45,7 @@ test("killed at each file call in turn, from its start to the end of its merge",
   expect(before).toEqual(["r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7"]);
 
   const ends: number[] = [];
+  let unnamed = 0;
   const worker = async (own: RecordingServer, index: number): Promise<void> => {
     await own.start();
     const work = path.join(folder, `worker${index}`);
@@ -57,10 +60,18 @@ test("killed at each file call in turn, from its start to the end of its merge",
       const { exitCode } = await outcomeOf(start(args, { baseUrl: own.url, env }));
       const kept = idsKept(out);
       expect(before.filter((id) => !kept.has(id))).toEqual([]);
+      // A process that was killed has no exit code.
+      expect([0, null]).toContain(exitCode);
       if (exitCode === 0) ends.push(killAt);
       const sent = own.requests.length;
-      const { exitCode: next, stderr } = await tunerank(args, { baseUrl: own.url });
-      expect([next, stderr]).toEqual([0, ""]);
+      let next = await tunerank(args, { baseUrl: own.url });
+      // A part without its first line names no process: for 30 s it counts as one of a run that has just begun.
+      if (next.stderr.includes("(it has just begun)")) {
+        unnamed += 1;
+        for (const part of partsThere(out)) utimesSync(part, 0, 0);
+        next = await tunerank(args, { baseUrl: own.url });
+      }
+      expect([next.exitCode, next.stderr]).toEqual([0, ""]);
       const again = own.requests.slice(sent).map((request) => queryOf(request).replace("q", "r"));
       expect(again.filter((id) => kept.has(id))).toEqual([]);
       expect(again).toHaveLength(12 - kept.size);
@@ -70,12 +81,14 @@ test("killed at each file call in turn, from its start to the end of its merge",
   };
   await Promise.all(others.map(worker));
   expect(ends[0]).toBeGreaterThan(40);
+  // Only a kill between creating a part and writing its first line makes one.
+  expect(unnamed).toBeLessThanOrEqual(3);
 });
 
 // 200 with TUNERANK_TEST_KILLS=200.
 const kills = Number(process.env.TUNERANK_TEST_KILLS ?? 30);
 
-test(`killed at ${kills} random moments`, async () => {
+test(`killed at ${kills} random moments`, { timeout: 900_000 }, async () => {
   const random = seededRandom(56);
   const count = kills * 12;
   await writeRequests(input, count);

@@ -13,6 +13,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -39,7 +40,7 @@ import {
   writeRequests,
 } from "../../support/bulkFiles.js";
 import { suspended } from "../../support/commandFaults.js";
-import { outcomeOf, startIn, startLimited, tunerank } from "../../support/commandLine.js";
+import { outcomeOf, start, startIn, startLimited, tunerank } from "../../support/commandLine.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
 import { until } from "../../support/turns.js";
 
@@ -127,7 +128,7 @@ describe("runs at once", () => {
     first.kill("SIGCONT");
     const { exitCode, stdout } = await ended;
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/Two runs at one time ranked \d requests? twice\./);
+    expect(stdout).toMatch(/ \d requests? ranked twice, by two runs at one time\./);
     expect((await bulk()).stdout).toContain("Ranked 0, 6 already done");
     expectWhole(6);
   });
@@ -246,7 +247,11 @@ describe("files that change during a run", () => {
     ["its part is moved", () => renameSync(partsThere()[0] as string, path.join(folder, "moved"))],
     [
       "another file has its part's name",
-      () => (unlinkSync(partsThere()[0] as string), writeFileSync(`${parts}/1-a.jsonl`, "")),
+      () => {
+        const [part = ""] = partsThere();
+        unlinkSync(part);
+        writeFileSync(part, "");
+      },
     ],
     ["the folder is moved", () => renameSync(parts, `${parts}.mine`)],
     ["the folder is removed", () => rmSync(parts, { recursive: true })],
@@ -369,15 +374,10 @@ describe("no room", () => {
       await writeRequests(input, 300);
       const out = path.join(small, "out.jsonl");
       const run = ["bulk", input, "--output", out];
-      const full = await outcomeOf(
-        startIn(
-          ["sh", "-c", 'sleep 3 && mount -o remount,size=4m "$0" & shift; exec "$@"', small, "-"],
-          run,
-          {
-            baseUrl: server.url,
-          },
-        ),
-      );
+      const ended = outcomeOf(start(run, { baseUrl: server.url }));
+      await until(() => statfsSync(small).bavail === 0);
+      mount(small, "remount,size=4m");
+      const full = await ended;
       expect([full.exitCode, full.stderr]).toEqual([1, expect.stringContaining("ENOSPC")]);
       expect(idsKept(out).size).toBe(server.requests.length);
       expect((await tunerank(run, { baseUrl: server.url })).exitCode).toBe(0);
