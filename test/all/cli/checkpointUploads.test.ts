@@ -45,7 +45,7 @@ function storedOf(request: ReceivedRequest): Reply {
     json: { id: `file-${filename}`, object: "file", bytes: request.files[0]?.bytes.length, filename },
   };
 }
-const sent = (): readonly string[] => server.requests.map(nameOf);
+const sent = (): string[] => server.requests.map(nameOf);
 const argsOf = (names: readonly string[], more: readonly string[]): readonly string[] => [
   ...["upload", "reviews", ...names.map((name) => at(`${name}.jsonl`)), "--checkpoint", log, ...more],
 ];
