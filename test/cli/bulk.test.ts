@@ -362,6 +362,7 @@ test.each([
   const { exitCode, stderr } = await bulk("--concurrency", "1", ...options);
   expect([exitCode, rowsOf(output).length]).toEqual([exit, 5]);
   expect(stderr).toContain(text);
+  expect(readFileSync(partsThere()[0] as string, "utf8")).toMatch(/\n\{"end":true\}\n$/);
   server.requests = [];
   server.reply(rankingOf);
   expect((await bulk()).exitCode).toBe(0);

@@ -271,6 +271,23 @@ describe("files that change during a run", () => {
     expectWhole(5);
   });
 
+  test("a part that is removed is replaced before the next row: a kill then loses none", async () => {
+    await writeRequests(input, 5);
+    holdAfter(3);
+    const child = bulk.start([...oneAtATime, "--rate", "2/s"]);
+    await server.received(2);
+    await untilKept(1);
+    rmSync(parts, { recursive: true });
+    await server.received(4);
+    await untilKept(3);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    server.reply(rankingOf);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(6);
+    expectWhole(5);
+  });
+
   test("a line that is no row, added to the output during a run, is not written over", async () => {
     await writeRequests(input, 4);
     await bulk(...oneAtATime, "--max-requests", "1");
@@ -290,6 +307,26 @@ describe("files that change during a run", () => {
     expect((await bulk()).exitCode).toBe(0);
     expect(server.requests).toHaveLength(4);
     expectWhole(4);
+  });
+
+  test("parts are in the order of their numbers, not of their names", async () => {
+    await writeRequests(input, 2);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    const [row] = rowsOf(output);
+    rmSync(parts, { recursive: true });
+    mkdirSync(parts);
+    for (const number of [9, 10]) {
+      const lines = linesOf(
+        { run: {} },
+        { ...row, response: { object: "list", model: `of ${number}` } },
+        { end: true },
+      );
+      writeFileSync(path.join(parts, `${number}-a.jsonl`), lines);
+    }
+    server.reply({ status: 400, json: { code: "FAILED_PRECONDITION", message: "No." } });
+    await bulk();
+    expect(partsThere().map((each) => Number.parseInt(path.basename(each), 10))).toEqual([9, 10, 11]);
+    expect(rowsOf(output)[0]?.response?.model).toBe("of 10");
   });
 
   test("a torn line and zero bytes in the middle of a part cost only their requests", async () => {

@@ -141,7 +141,10 @@ test("a file that was being sent when the command was killed is sent again only 
     expect(next.stdout).toContain(
       `Unknown: ${at(`${name}.jsonl`)} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
     );
-  expect((await upload("abcde")).exitCode).toBe(6);
+  // An upload that never left says nothing about the earlier one.
+  const unsent = await tunerank(argsOf(["b"], ["--resend-unknown"]), { baseUrl: "http://127.0.0.1:9" });
+  expect(unsent.exitCode).toBe(8);
+  expect((await upload("abcde")).stdout.match(/Unknown/g)).toHaveLength(3);
   expect((await upload("abcde", "--resend-unknown")).exitCode).toBe(0);
   expect(sent().sort()).toEqual(["b.jsonl", "c.jsonl", "d.jsonl", "e.jsonl"]);
 });
