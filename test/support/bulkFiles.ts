@@ -76,7 +76,7 @@ export function rowsOf(file: string): readonly FileRow[] {
 }
 
 /** The paths of the parts of an output, the oldest first. */
-export function partsThere(of = output): readonly string[] {
+export function partsThere(of: string = output): readonly string[] {
   if (!existsSync(`${of}.parts`)) return [];
   return readdirSync(`${of}.parts`)
     .filter((name) => name.endsWith(".jsonl"))
@@ -85,7 +85,7 @@ export function partsThere(of = output): readonly string[] {
 }
 
 /** The ids that have a result in an output or in its parts, once each; lines that are no JSON do not count. */
-export function idsKept(of = output): ReadonlySet<string> {
+export function idsKept(of: string = output): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const file of [of, ...partsThere(of)].filter((each) => existsSync(each))) {
     for (const line of readFileSync(file, "utf8").split("\n")) {
@@ -101,7 +101,7 @@ export function idsKept(of = output): ReadonlySet<string> {
 }
 
 /** Expects that each of so many requests has one row, with its own result, and that no part is left. */
-export function expectWhole(count: number, of = output): void {
+export function expectWhole(count: number, of: string = output): void {
   const rows = rowsOf(of);
   const ids = Array.from({ length: count }, (_, index) => `r${index}`);
   expect(rows.map(({ id }) => id).sort()).toEqual(ids.sort());
