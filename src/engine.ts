@@ -19,7 +19,7 @@ export { attemptPolicy } from "./policy/retry.js";
 export type { Lane } from "./policy/schedule.js";
 export { rankingError } from "./ranking/check.js";
 export { runBatches } from "./ranking/run.js";
-export { redactorOf } from "./redact/redact.js";
+export { redactorOf, redactValues } from "./redact/redact.js";
 export { isExcepted } from "./transport/node/proxies.js";
 export { isLoopback } from "./values.js";
 export { type ClientInside, insideOf, type OperationArguments } from "./wrappers/types.js";

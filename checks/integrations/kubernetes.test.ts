@@ -22,7 +22,7 @@ const job: IJob = {
       rules: [
         {
           action: "FailIndex",
-          onExitCodes: { containerName: "rank", operator: "In", values: [2, 3, 5] },
+          onExitCodes: { containerName: "rank", operator: "In", values: [3, 5] },
         },
       ],
     },

@@ -30,7 +30,7 @@ const first: Partial<Record<StatusCode, () => string>> = {
 
 - If you know your rate limit, set \`rate\`. The requests are then spread evenly, and hardly any is rate limited:
 
-${shown("guide/bulk.md", "rate.ts")}- If you do not know it, use [\`rerankAll\`](/guide/bulk.md#rate-and-concurrency) or [\`tunerank rerank --bulk\`](/guide/bulk.md#rank-from-a-file): they find the rate that the service allows. When it asks for a pause, all requests wait.
+${shown("guide/bulk.md", "rate.ts")}- If you do not know it, use [\`rerankAll\`](/guide/bulk.md#rate-and-concurrency) or [\`tunerank bulk\`](/guide/bulk.md#rank-from-a-file): they find the rate that the service allows. When it asks for a pause, all requests wait.
 - If single calls are rate limited all day, send them less often: [throttle them](/guide/configure.md#throttle-requests), lower [\`concurrency\`](/guide/rerank.md#rank-many-items-in-batches) and [\`maxConnections\`](/guide/runtimes.md#connections-and-keep-alive), and cache responses that you need often.
 - [Several machines](/recipes/several-machines.md) share one limit: give each its share of the rate, or put the calls into [a queue](/guide/beyond-one-machine.md) that limits them.
 

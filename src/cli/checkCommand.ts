@@ -1,71 +1,81 @@
-import { checkFile, type FileReport } from "./check/checkFile.js";
-import { type Finding, faultLine, mostCompared } from "./check/rows.js";
-import { type Context, hasKey, namingFile, Reported, RunEnded, UsageError } from "./context.js";
+import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
-import { counted, isSilent, jsonLine, named, oneLine, type Terminal } from "./terminal.js";
+import { Input } from "./input.js";
+import { counted, isSilent } from "./terminal.js";
 
-interface CheckOptions {
-  readonly strict?: boolean;
+/** What a check found in a file. */
+export interface FileReport {
+  readonly rows: number;
+  /** The lines that are invalid, and the first five of them. */
+  readonly invalid: { readonly lines: number; readonly first: readonly { line: number; reason: string }[] };
+  /** Why the file as a whole is invalid: it cannot be read, is in another format, is empty, or has changed. */
+  readonly problem?: string;
 }
 
+const mostShown = 5;
 const note =
   "The format of a dataset is not documented: only whether each file is valid JSON Lines was checked.";
 
+/** Checks that a file, or the standard input for `-`, is JSON Lines. Blank lines are no rows. */
+export async function checkFile(file: string, signal: AbortSignal): Promise<FileReport> {
+  const name = namingFile("FILE", file);
+  const first: { line: number; reason: string }[] = [];
+  let [rows, lines] = [0, 0];
+  const found = (problem?: string): FileReport => ({
+    ...{ rows, invalid: { lines, first } },
+    ...(problem !== undefined && { problem }),
+  });
+  let input: Input | undefined;
+  try {
+    input = await Input.open(file, name, "JSON lines", signal);
+    for await (const some of input.lines()) {
+      for (const { number: line, text, problem } of some) {
+        if (text?.trim() === "") continue;
+        rows += 1;
+        try {
+          if (problem !== undefined) throw new Error(problem);
+          JSON.parse(text as string);
+        } catch (error) {
+          lines += 1;
+          if (first.length < mostShown) first.push({ line, reason: (error as Error).message });
+        }
+      }
+    }
+    if (await input.hasChanged()) return found(`${name} changed while it was checked.`);
+    return found(rows === 0 ? `${name} is empty.` : undefined);
+  } catch (error) {
+    const failure = cannotRead(name, error);
+    if (!(failure instanceof UsageError)) throw failure;
+    return found(failure.message);
+  } finally {
+    await input?.close();
+  }
+}
+
 /** `tunerank check FILE...` */
-export async function run({ args, options, terminal, signal }: Context<CheckOptions>): Promise<void> {
+export async function run({ args, terminal, signal }: Context): Promise<void> {
   if (args.filter((file) => file === "-").length > 1)
     throw new UsageError("The standard input can be read only once.");
-  const told: object[] = [];
-  let [isGood, isAnyRead] = [true, false];
-  for (const [index, file] of args.entries()) {
-    const name = !hasKey(file) ? file : args.length > 1 ? `FILE ${index + 1}` : "FILE";
-    const { isRead, problem, ...others } = await checkFile(file, signal).catch((error) => {
-      throw signal.aborted ? interruptedAfter(index, args.length) : error;
+  const files: object[] = [];
+  let isGood = true;
+  for (const [done, file] of args.entries()) {
+    const report = await checkFile(file, signal).catch((error) => {
+      const of = args.length;
+      const text = `${done} of ${counted(of, "file")} ${of === 1 ? "was" : "were"} checked.`;
+      throw signal.aborted ? new RunEnded("Interrupted", exitCodes.interrupted, { done, of, text }) : error;
     });
-    // Of a file that cannot be read, only the problem is printed, so it has to name the file.
-    const shown = hasKey(file) ? name : namingFile("FILE", file);
-    const said = isRead ? problem : problem?.replace(/^It/, () => shown);
-    const report = said === undefined ? others : { ...others, problem: said };
-    isAnyRead ||= isRead;
-    const ok = isValid(report) && !(options.strict && report.warnings.length > 0);
+    const { rows, invalid, problem } = report;
+    const ok = problem === undefined && invalid.lines === 0;
     isGood &&= ok;
-    if (terminal.json) told.push({ file: name, ok, ...report });
-    else if (!isRead) terminal.print(oneLine(said ?? ""));
-    else show(name, report, terminal);
+    files.push({ file, ok, ...report });
+    if (terminal.json) continue;
+    terminal.print(`${file}: ${counted(rows, "row")}.`);
+    if (problem !== undefined) terminal.print(`  Invalid: ${problem}`);
+    for (const { line, reason } of invalid.first) terminal.print(`  Invalid: line ${line}: ${reason}`);
+    if (invalid.lines > mostShown)
+      terminal.print(`  And ${counted(invalid.lines - mostShown, "line")} more.`);
   }
-  if (terminal.json) terminal.print(jsonLine({ files: told, note }));
-  else if (isAnyRead && !isSilent(terminal)) terminal.note(note);
+  if (terminal.json) terminal.printJson({ files, note });
+  else if (!isSilent(terminal)) terminal.note(note);
   if (!isGood) throw new Reported(exitCodes.usage);
-}
-
-// The error of an interrupted check. A check never sends anything, so the error does not say what was sent.
-function interruptedAfter(done: number, of: number): RunEnded {
-  const text = `${done} of ${counted(of, "file")} ${of === 1 ? "was" : "were"} checked.`;
-  return new RunEnded("Interrupted", exitCodes.interrupted, { done, of, text });
-}
-
-type Checked = Omit<FileReport, "isRead">;
-
-function isValid({ problem, invalid }: Checked): boolean {
-  return problem === undefined && invalid === undefined;
-}
-
-function show(name: string, report: Checked, terminal: Terminal): void {
-  const { rows, bytes, keys, moreKeys, problem, invalid, warnings } = report;
-  const print = (line: string): void => terminal.print(line);
-  const size = bytes === undefined ? "" : `, ${counted(bytes, "byte")}`;
-  print(oneLine(`${name}: ${counted(rows, "row")}${size}.`));
-  const listed = keys.map((key) => `${named(key.name)} (${counted(key.rows, "row")})`);
-  const others = moreKeys ? ", and others that were not counted" : "";
-  if (listed.length > 0) print(`  Keys: ${listed.join(", ")}${others}.`);
-  if (problem !== undefined) print(`  Invalid: ${oneLine(problem)}`);
-  if (invalid !== undefined) for (const line of linesOf(invalid)) print(`  Invalid: ${line}`);
-  for (const warning of warnings) for (const line of linesOf(warning)) print(`  Warning: ${line}`);
-  if (rows > mostCompared) print(`  Lines were compared with the first ${mostCompared} different ones.`);
-}
-
-function linesOf({ lines, first }: Finding): readonly string[] {
-  const shown = first.map(faultLine);
-  const more = lines - first.length;
-  return more > 0 ? [...shown, `and ${counted(more, "line")} more.`] : shown;
 }

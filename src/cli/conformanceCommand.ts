@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
-import { type Cell, cellsOf } from "../conformance/cells.js";
+import { cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
-import { badgeOf, countsOf, junitOf, reportLines, reportOf, type ToldRun } from "../conformance/report.js";
+import { badgeOf, countsOf, junitOf, reportLines, reportOf } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
-import { type Context, checkPort, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
-import { counted, isSilent, jsonLines, oneLine, type Terminal } from "./terminal.js";
+import { type Context, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
+import { counted, isSilent } from "./terminal.js";
 
 interface ConformanceOptions {
   readonly port?: number;
@@ -25,72 +25,55 @@ const longestTimeout = 86_400;
 /** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
 export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
   const { port = conformanceDefaults.port, timeout = conformanceDefaults.timeout } = options;
+  const { only = [""], except = [], large = false } = options;
   if (options.list) refuseOptions(options, ["port", "timeout", "badge", "junit"], "has no effect on --list.");
-  checkPort(port);
   if (!(timeout > 0 && timeout <= longestTimeout))
     throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
   const data = await readData();
-  const every = cellsOf(data).filter(({ large }) => options.large || !large);
-  const cells = chosen(every, options);
-  if (options.list) return list(cells, terminal);
-  const ended = await serve({
-    cells,
-    port,
-    timeoutMs: timeout * 1000,
-    signal,
-    onListening: (url) => {
-      const rows = cells.length;
+  const every = cellsOf(data).filter((cell) => large || !cell.large);
+  const has = (parts: readonly string[], id: string): boolean => parts.some((part) => id.includes(part));
+  const cells = every.filter(({ id }) => has(only, id) && !has(except, id));
+  if (cells.length === 0) throw new UsageError("--only matches no test case: --list prints their ids.");
+  if (options.list) {
+    const rows = cells.map(({ id, description, needs }) => ({ id, description, needs }));
+    if (terminal.json) return terminal.printJson(rows);
+    for (const { id, description, needs } of rows)
+      terminal.print(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`);
+    return;
+  }
+  const { results, cut } = await serve({
+    ...{ cells, port, timeoutMs: timeout * 1000, signal },
+    onListening(url) {
       const asks = "a client asks with GET /next and posts to POST /outcome.";
-      terminal.tell({ url, rows }, `${counted(rows, "test case")} on ${url}: ${asks}`);
+      terminal.tell({ url, rows: cells.length }, `${counted(cells.length, "test case")} on ${url}: ${asks}`);
     },
-    onResult: ({ id, result, differences }) => {
+    onResult({ id, result, differences }) {
       const what = result === "postponed" ? "served again later" : "failed";
-      if (!isSilent(terminal) && differences.length > 0) terminal.note(oneLine(`${what}: ${id}`));
+      if (!isSilent(terminal) && differences.length > 0) terminal.note(`${what}: ${id}`);
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch((error: Error) => {
     throw listenError(error, port);
   });
-  const { results, cut } = ended;
-  const told = { results, cut, counts: countsOf(results, every.length), revision: data.revision };
-  if (terminal.json) terminal.print(jsonLines(reportOf(told)));
-  else for (const line of reportLines(told)) terminal.print(withIndent(line));
-  if (options.badge !== undefined) await write(options.badge, badgeOf(told.counts, told.revision), "badge");
-  if (options.junit !== undefined) await write(options.junit, junitOf(told), "JUnit file");
-  conclude(told);
-}
-
-function withIndent(line: string): string {
-  return `${/^ */.exec(line)?.[0]}${oneLine(line)}`;
-}
-
-function chosen(cells: readonly Cell[], { only, except = [] }: ConformanceOptions): readonly Cell[] {
-  const has = (parts: readonly string[], { id }: Cell): boolean => parts.some((part) => id.includes(part));
-  const found = cells.filter((cell) => (only === undefined || has(only, cell)) && !has(except, cell));
-  if (found.length === 0) throw new UsageError("--only matches no test case: --list prints their ids.");
-  return found;
-}
-
-function list(cells: readonly Cell[], terminal: Terminal): void {
-  const rows = cells.map(({ id, description, needs }) => ({ id, description, needs }));
-  const lineOf = ({ id, description, needs }: (typeof rows)[number]): string =>
-    oneLine(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`);
-  if (terminal.json) terminal.print(jsonLines(rows));
-  else for (const row of rows) terminal.print(lineOf(row));
-}
-
-async function write(file: string, text: string, name: string): Promise<void> {
-  await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The ${name} cannot be written: ${reasonOf(error)}.`);
-  });
-}
-
-// Throws, for exit code 1, unless every row (test case) was served, and all that were not skipped passed.
-function conclude({ results, counts, cut }: ToldRun): void {
-  if (cut !== undefined) throw new Error(cut);
+  const counts = countsOf(results, every.length);
+  const told = { results, cut, counts, revision: data.revision };
+  if (terminal.json) terminal.printJson(reportOf(told));
+  else for (const line of reportLines(told)) terminal.print(line);
+  const files = [
+    [options.badge, badgeOf(counts, data.revision), "badge"],
+    [options.junit, junitOf(told), "JUnit file"],
+  ] as const;
+  for (const [file, text, name] of files) {
+    if (file === undefined) continue;
+    await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
+      throw new Error(`The ${name} cannot be written: ${reasonOf(error)}.`);
+    });
+  }
+  // For exit code 1, unless every test case was served, and all that were not skipped passed.
   const { passed, failed, neverServed } = counts;
-  if (failed > 0) throw new Error(`${failed} of ${counted(results.length, "test case")} failed.`);
-  if (neverServed > 0)
-    throw new Error(`${neverServed} of ${counted(results.length, "test case")} did not run.`);
+  const of = counted(results.length, "test case");
+  if (cut !== undefined) throw new Error(cut);
+  if (failed > 0) throw new Error(`${failed} of ${of} failed.`);
+  if (neverServed > 0) throw new Error(`${neverServed} of ${of} did not run.`);
   if (passed === 0) throw new Error("Every test case was skipped: nothing is certified.");
 }

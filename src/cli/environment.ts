@@ -1,5 +1,8 @@
-// The environment variables of the command: what the help says of each, and what they decide about the terminal.
+// The environment variables of the command: what the help says of each, and how --env-file sets them.
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
 import type { variables } from "../engine.js";
+import { cannotRead, namingFile } from "./context.js";
 
 // Every variable that the client reads: with this type, TypeScript reports one that is missing here.
 const ofClient: Readonly<Record<(typeof variables)[keyof typeof variables], string>> = {
@@ -22,19 +25,10 @@ export const environmentRows: readonly (readonly [names: string, meaning: string
   ["TERM=dumb", "Progress is printed as plain lines, without colours."],
 ];
 
-/** Whether a variable such as CI is set, to any value but `0` and `false`. */
-export function isSet(name: string): boolean {
-  return !["", "0", "false"].includes(process.env[name] ?? "");
-}
-
-/** Whether text for a stream is coloured. As in Node, FORCE_COLOR outranks NO_COLOR. An empty variable is not set. */
-export function hasColors(stream: NodeJS.WriteStream): boolean {
-  const { FORCE_COLOR, NO_COLOR, TERM } = process.env;
-  if (FORCE_COLOR) return isSet("FORCE_COLOR");
-  return !NO_COLOR && TERM !== "dumb" && stream.isTTY;
-}
-
-/** Whether bars may be drawn on a terminal. */
-export function mayDraw(): boolean {
-  return process.env.TERM !== "dumb" && !isSet("CI");
+/** Sets the variables of an env file that the environment does not set. @throws UsageError if it cannot be read */
+export async function setEnvironment(envFile: string): Promise<void> {
+  const text = await readFile(envFile, "utf8").catch((error) => {
+    throw cannotRead(namingFile("--env-file", envFile), error);
+  });
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ||= value;
 }

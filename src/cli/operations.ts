@@ -1,11 +1,10 @@
 // The operations of the contract, as `tunerank request ID` calls them and describes them.
-
 import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 
 /** The rules of a value. */
-export type ValueRules = NonNullable<RequestRules["body"]>;
+type ValueRules = NonNullable<RequestRules["body"]>;
 
 /** A parameter that is given with `--param NAME=VALUE`. */
 interface OperationParameter {
@@ -26,86 +25,57 @@ export function requestRules(id: OperationId): RequestRules {
   return requests[id];
 }
 
-/** The names of the ids in an operation's path, except the account, which has its own option (`--account`). */
-export function idsOf(id: OperationId): string[] {
-  return [...operations[id].path.matchAll(/\{(\w+)\}/g)].flatMap(([, name = ""]) =>
-    name === "account_id" ? [] : [name],
-  );
-}
-
-/** The parameters of an operation: first those of its path, then those of its query and headers. */
+/** The parameters of an operation: those of its path, except the account (`--account`), then of its query and headers. */
 export function parametersOf(id: OperationId): OperationParameter[] {
   const { query, headers } = requestRules(id);
-  const described = (name: string) => descriptions[id].parameters[name] ?? "";
-  const ofPath = idsOf(id).map((name): OperationParameter => {
-    return { name, in: "path", required: true, schema: { type: "string" }, description: described(name) };
-  });
-  const others = (place: "query" | "header", rules: ValueRules | undefined) =>
-    Object.entries(rules?.properties ?? {}).map(([name, schema]) => {
-      const required = rules?.required?.includes(name) === true;
-      return { name, in: place, required, schema, description: described(name) };
-    });
-  return [...ofPath, ...others("query", query), ...others("header", headers)];
+  const found: Omit<OperationParameter, "description">[] = [];
+  for (const [, name = ""] of operations[id].path.matchAll(/\{(\w+)\}/g))
+    if (name !== "account_id") found.push({ name, in: "path", required: true, schema: { type: "string" } });
+  for (const [place, rules] of [["query", query] as const, ["header", headers] as const])
+    for (const [name, schema] of Object.entries(rules?.properties ?? {}))
+      found.push({ name, in: place, required: rules?.required?.includes(name) === true, schema });
+  return found.map((each) => ({ ...each, description: descriptions[id].parameters[each.name] ?? "" }));
 }
 
 export function toldOf(id: OperationId): object {
   const { method, path, value = "json" } = operations[id];
   const { contentType, optional = false, body } = requestRules(id);
-  const { summary } = descriptions[id];
-  const sent = body && { contentType, required: !optional, schema: body };
+  const parameters = parametersOf(id);
+  const sent = body && { body: { contentType, required: !optional, schema: body } };
   return {
     operation: id,
     method,
     path,
-    summary,
-    parameters: parametersOf(id),
-    ...(sent && { body: sent }),
+    summary: descriptions[id].summary,
+    parameters,
+    ...sent,
     answer: value,
   };
 }
 
-/** Describes an operation in lines of text. @param title Formats the operation's id, such as in bold */
-export function operationLines(id: OperationId, title: (id: string) => string): string[] {
+/** Describes an operation in lines of text. The first begins with its id. */
+export function operationLines(id: OperationId): string[] {
   const { method, path } = operations[id];
-  const rows = [...parametersOf(id).map(parameterRow), ...bodyRows(id)];
-  const width = Math.max(0, ...rows.map(([option]) => option.length));
-  return [
-    `${title(id)}  ${method} ${path}`,
-    `  ${descriptions[id].summary}`,
-    ...rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`),
-  ];
-}
-
-type ContractRow = readonly [option: string, text: string];
-
-function parameterRow({ name, schema, required, description }: OperationParameter): ContractRow {
-  const { items = schema } = schema;
-  const text = [
-    required ? "Required." : "",
-    description,
-    schema.type === "array" ? "May be given more than once." : "",
-  ];
-  return [`--param ${name}=${valueName(items)}`, text.filter(Boolean).join(" ")];
-}
-
-function valueName({ type, enum: values }: ValueRules): string {
-  if (values) return values.join("|");
-  return { boolean: "true|false", string: "TEXT" }[type ?? ""] ?? "N";
-}
-
-function bodyRows(id: OperationId): ContractRow[] {
   const { body, file, optional } = requestRules(id);
-  if (body === undefined) return [];
-  const { required = [], properties = {} } = body;
-  if (file !== undefined) return [["--body-file FILE", `Required. ${descriptions[id].fields[file]}`]];
-  const fields = Object.keys(properties).map((name) =>
-    required.includes(name) ? name : `${name} (optional)`,
-  );
-  const needed = fields.length === 0 ? "" : `${optional ? "" : "Required. "}Fields: `;
-  return [
-    [
-      "--body JSON, --body-file FILE",
-      `${needed}${fields.join(", ") || "Default: {}. No fields are documented."}`,
-    ],
-  ];
+  const { summary, fields } = descriptions[id];
+  const rows = parametersOf(id).map(({ name, schema, required, description }): [string, string] => {
+    const { type = "", enum: values } = schema.items ?? schema;
+    const value = values?.join("|") ?? { boolean: "true|false", string: "TEXT" }[type] ?? "N";
+    const isList = schema.type === "array" && "May be given more than once.";
+    const text = [required && "Required.", description, isList].filter(Boolean).join(" ");
+    return [`--param ${name}=${value}`, text];
+  });
+  if (file !== undefined) rows.push(["--body-file FILE", `Required. ${fields[file]}`]);
+  else if (body !== undefined) {
+    const { required = [], properties = {} } = body;
+    const names = Object.keys(properties).map((name) =>
+      required.includes(name) ? name : `${name} (optional)`,
+    );
+    const needed = `${optional ? "" : "Required. "}Fields: ${names.join(", ")}`;
+    const text = names.length === 0 ? "Default: {}. No fields are documented." : needed;
+    rows.push(["--body JSON, --body-file FILE", text]);
+  }
+  const width = Math.max(0, ...rows.map(([option]) => option.length));
+  const told = rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`);
+  return [`${id}  ${method} ${path}`, `  ${summary}`, ...told];
 }

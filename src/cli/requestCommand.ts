@@ -1,174 +1,204 @@
-import { type ClientInside, insideOf, suggestion } from "../engine.js";
+import { type ClientInside, insideOf, type OperationArguments, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
-import type { CallPromise, CallResponse, ServiceRequest } from "../index.js";
+import type { CallPromise, ServiceRequest } from "../index.js";
 import { type Context, namingFile, orUndefined, refuseOptions, UsageError } from "./context.js";
-import { conversionOf } from "./input/formats.js";
-import { faultText } from "./input/lineContent.js";
-import { readBody } from "./input/readInput.js";
-import { isOperation, operationIds, operationLines, toldOf } from "./operations.js";
-import { type InputOptions, inputOf, pairsOf } from "./requestInput.js";
-import { jsonLine, jsonLines, named, oneLine, type Terminal, Unwritable, writtenBy } from "./terminal.js";
+import { Input } from "./input.js";
+import {
+  isOperation,
+  operationIds,
+  operationLines,
+  parametersOf,
+  requestRules,
+  toldOf,
+} from "./operations.js";
+import type { Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-interface RequestCommandOptions extends InputOptions {
+interface RequestOptions {
   readonly list?: boolean;
+  readonly param?: readonly string[];
   readonly query?: readonly string[];
+  readonly body?: string;
+  readonly bodyFile?: string;
+  readonly contentType?: string;
   readonly accept?: string;
-  readonly repeatable?: boolean;
+  readonly idempotent?: boolean;
   readonly maxBytes?: number;
 }
 
-const ofCalls = [
-  "param",
-  "query",
-  "body",
-  "bodyFile",
-  "contentType",
-  "accept",
-  "repeatable",
-  "maxBytes",
-] as const;
+type RequestContext = Context<RequestOptions>;
+const ofPath = ["query", "accept", "maxBytes"] as const;
+const ofCalls = ["dryRun", "param", "body", "bodyFile", "contentType", "idempotent", ...ofPath] as const;
 
 /** Runs `tunerank request ID` and `tunerank request METHOD PATH`. */
-export async function run(context: Context<RequestCommandOptions>): Promise<void> {
+export async function run(context: RequestContext): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;
-  if (options.list) refuseOptions(options, ["dryRun", ...ofCalls], "has no effect on --list.");
-  if (options.list) return list(name === undefined ? operationIds : [idOf(name)], terminal);
+  if (options.list) {
+    refuseOptions(options, ofCalls, "has no effect on --list.");
+    const ids = name === undefined ? operationIds : [idOf(name)];
+    if (terminal.json) return terminal.printJson(ids.map(toldOf));
+    for (const [index, id] of ids.entries()) {
+      const [title = "", ...lines] = operationLines(id);
+      if (index > 0) terminal.print();
+      terminal.print(terminal.style("bold", id), title.slice(id.length));
+      for (const line of lines) terminal.print(line);
+    }
+    return;
+  }
   if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
   const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
   return isId ? callOperation(context, idOf(name)) : callAny(context);
 }
 
-function list(ids: readonly OperationId[], terminal: Terminal): void {
-  const title = (id: string) => terminal.style("bold", id);
-  if (terminal.json) terminal.print(jsonLine(ids.map(toldOf)));
-  else terminal.print(ids.map((id) => operationLines(id, title).join("\n")).join("\n\n"));
-}
-
 function idOf(name: string): OperationId {
   if (isOperation(name)) return name;
-  const near = suggestion(name, operationIds);
-  throw new UsageError(
-    `There is no operation with this ID${near.startsWith("did") ? `: ${near}` : `. The IDs are ${operationIds.join(", ")}.`}`,
-  );
+  throw new UsageError(`There is no operation with this ID: ${suggestion(name, operationIds)}`);
 }
 
-async function callOperation(context: Context<RequestCommandOptions>, operation: OperationId): Promise<void> {
+async function callOperation(context: RequestContext, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
+  const { idempotent, contentType, bodyFile } = options;
+  const { file, body: rules, optional = false } = requestRules(operation);
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
-  const why = "is for a METHOD and a PATH; parameters of an ID are given with --param.";
-  refuseOptions(options, ["query", "accept", "maxBytes"], why);
-  const input = await inputOf(operation, options, () => contentOf(context, undefined));
-  const { repeatable, contentType } = options;
+  refuseOptions(options, ofPath, "is for a METHOD and a PATH; parameters of an ID are given with --param.");
+  const named = parametersIn(operation, options.param);
+  let [json, sent]: [string | undefined, unknown] = [undefined, undefined];
+  if (file !== undefined) {
+    if (options.body !== undefined || bodyFile === undefined || bodyFile === "-")
+      throw new UsageError(`${operation} sends a file: name it with --body-file.`);
+    sent = bodyFile;
+  } else {
+    refuseOptions(options, ["contentType"], "is for a file or a METHOD and a PATH.");
+    const { body } = await contentOf(context);
+    if (rules === undefined && body !== undefined) throw new UsageError(`${operation} takes no body.`);
+    if (body !== undefined) json = `${body}`;
+    else if (rules !== undefined && !optional) {
+      if (Object.keys(rules.properties ?? {}).length > 0)
+        throw new UsageError(`${operation} needs a body: give --body or --body-file.`);
+      json = "{}";
+    }
+    sent = json === undefined ? undefined : JSON.parse(json);
+  }
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
-    const own = { signal, idempotent: repeatable, ...(contentType !== undefined && { contentType }) };
-    const made = (insideOf(client) as ClientInside).callOperation(input, own);
-    await show(made, terminal);
+    const own = { signal, idempotent, ...(contentType !== undefined && { contentType }) };
+    const input = { operation, ...named, json, ...(sent !== undefined && { body: sent }) };
+    await show((insideOf(client) as ClientInside).callOperation(input, own), terminal);
   });
 }
 
-async function callAny(context: Context<RequestCommandOptions>): Promise<void> {
+async function callAny(context: RequestContext): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
-  if (!path.startsWith("/")) throw new UsageError("PATH must begin with /.");
-  if (path.includes("?"))
-    throw new UsageError("PATH may not contain ?: query parameters are given with --query NAME=VALUE.");
-  if (options.param !== undefined)
-    throw new UsageError("--param is for an ID; parameters of a METHOD and a PATH are given with --query.");
-  const { accept, repeatable, maxBytes: maxResponseBytes } = options;
-  const content = await contentOf(context, "To send it as it is, name its kind with --content-type.");
+  refuseOptions(
+    options,
+    ["param"],
+    "is for an ID; parameters of a METHOD and a PATH are given with --query.",
+  );
+  const { accept, idempotent, maxBytes: maxResponseBytes } = options;
   const query = options.query && pairsOf(options.query, "--query");
-  const request = { method, path, query, accept, ...content } as ServiceRequest;
+  const request = { method, path, query, accept, ...(await contentOf(context)) } as ServiceRequest;
   await withClient(context, "request", (client) =>
-    show(client.request(request, { signal, idempotent: repeatable, maxResponseBytes }), terminal),
+    show(client.request(request, { signal, idempotent, maxResponseBytes }), terminal),
   );
 }
 
-async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
-  const response = await call.withResponse();
-  refuseInfinite(response.data);
-  if (terminal.json) terminal.print(jsonLine(asJson(response)));
-  else print(response, terminal);
-}
-
-// Rejects a number such as 1e400: it was read as Infinity, and would be printed as null.
-function refuseInfinite(data: unknown): void {
-  if (data instanceof Uint8Array) return;
-  const finite = (name: string, value: unknown): unknown => {
-    if (typeof value !== "number" || Number.isFinite(value)) return value;
-    throw new Unwritable(undefined, `it has a number too large for JSON${name && ` in ${named(name)}`}`);
-  };
-  writtenBy(() => JSON.stringify(data, finite));
-}
-
-/** The file that a body was read from. */
-interface BodyFile {
-  readonly name: string;
-  readonly file?: string | undefined;
-  /** What to do if it is not meant to be JSON. */
-  readonly ofOther?: string | undefined;
-}
-
-// JSON is checked, but sent as it was written: parsing and writing it again would round large numbers.
-async function contentOf(
-  { options, signal }: Context<RequestCommandOptions>,
-  ofOther: string | undefined,
-): Promise<Partial<ServiceRequest>> {
-  const { body: text, bodyFile, contentType = "application/json" } = options;
-  if (text !== undefined && bodyFile !== undefined) {
-    throw new UsageError("--body and --body-file cannot be used together.");
+// Parses options of the form NAME=VALUE; a name may be given more than once.
+function pairsOf(pairs: readonly string[], option: string): Record<string, string[]> {
+  const found: Record<string, string[]> = Object.create(null);
+  for (const pair of pairs) {
+    const [, name = "", value = ""] = /^([^=]+)=([\s\S]*)$/.exec(pair) ?? [];
+    if (name === "") throw new UsageError(`${option} must be NAME=VALUE.`);
+    found[name] = [...(found[name] ?? []), value];
   }
+  return found;
+}
+
+function parametersIn(
+  operation: OperationId,
+  pairs: readonly string[] = [],
+): Pick<OperationArguments, "ids" | "parameters"> {
+  const values = pairsOf(pairs, "--param");
+  const known = parametersOf(operation);
+  const names = known.map(({ name }) => name);
+  const wrong = Object.keys(values).find((name) => !names.includes(name));
+  if (wrong === "account_id") throw new UsageError("The account is given with --account.");
+  if (wrong !== undefined) {
+    // The message quotes only names of the contract, never the given name: it may be an API key.
+    const advice = names.length === 0 ? "it takes none." : suggestion(wrong, names);
+    throw new UsageError(`${operation} has no such --param: ${advice}`);
+  }
+  const found: Record<"ids" | "parameters", Record<string, unknown>> = { ids: {}, parameters: {} };
+  for (const { name, in: place, required, schema } of known) {
+    const texts = values[name];
+    if (texts === undefined && required) throw new UsageError(`--param ${name}=VALUE is missing.`);
+    if (texts === undefined) continue;
+    if (schema.type !== "array" && texts.length > 1)
+      throw new UsageError(`--param ${name} is given more than once.`);
+    // A value that does not fit its type stays text, which the client's own check then rejects.
+    const { type } = schema.items ?? schema;
+    const read = texts.map((text) => {
+      if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
+      const isNumber = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text);
+      return isNumber && (type === "integer" || type === "number") ? Number(text) : text;
+    });
+    found[place === "path" ? "ids" : "parameters"][name] = schema.type === "array" ? read : read[0];
+  }
+  return found;
+}
+
+// The body and its type. JSON is checked, but sent as it was written: parsing and writing it again would round large
+// numbers. A byte order mark is removed: JSON has none, and a service may reject it.
+async function contentOf({ options, signal }: RequestContext): Promise<Partial<ServiceRequest>> {
+  const { body: text, bodyFile, contentType = "application/json" } = options;
+  if (text !== undefined && bodyFile !== undefined)
+    throw new UsageError("--body and --body-file cannot be used together.");
   if (text === undefined && bodyFile === undefined) {
     if (options.contentType !== undefined) throw new UsageError("--content-type needs a body.");
     return {};
   }
-  const isJson = text !== undefined || /[/+]json\b/i.test(contentType);
-  const name = namingFile("--body-file", bodyFile ?? "-");
-  const input = { name, wanted: isJson ? ("JSON" as const) : undefined, advice: ofOther };
-  const body = text === undefined ? await readBody(bodyFile ?? "-", input, signal) : Buffer.from(text);
-  return {
-    body: isJson
-      ? checkedJson(body, text === undefined ? { name, file: bodyFile, ofOther } : undefined)
-      : body,
-    contentType,
-  };
+  const isJson = text !== undefined || isJsonType(contentType);
+  const name = text !== undefined ? "--body" : namingFile("--body-file", bodyFile ?? "-");
+  let body = Buffer.from(text ?? "");
+  if (bodyFile !== undefined) {
+    const input = await Input.open(bodyFile, name, isJson ? "JSON" : undefined, signal);
+    try {
+      body = Buffer.from(await input.bytes());
+      if (await input.hasChanged()) throw new Error(`${name} changed while it was read. Nothing was sent.`);
+    } finally {
+      await input.close();
+    }
+  }
+  if (!isJson) return { body, contentType };
+  const advice = "To send it as it is, name its type with --content-type.";
+  const json = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
+  if (json === undefined) throw new UsageError(`${name} is not UTF-8. ${advice}`);
+  try {
+    JSON.parse(json);
+  } catch (error) {
+    throw new UsageError(`${name} is not JSON: ${(error as Error).message}. ${advice}`);
+  }
+  return { body: Buffer.from(json), contentType };
 }
 
-// Decoding removes a byte order mark: JSON has none, and a service may reject it.
-function checkedJson(body: Buffer, from: BodyFile = { name: "--body" }): Buffer {
-  const { name, file, ofOther } = from;
-  const text = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
-  if (text !== undefined && orUndefined<unknown>(() => JSON.parse(text)) !== undefined)
-    return Buffer.from(text);
-  const more = ofOther === undefined ? "" : ` ${ofOther}`;
-  if (text !== undefined) throw new UsageError(`${name} is not JSON (${faultText(text, true)}).${more}`);
-  const convert = conversionOf("latin1", "JSON", file);
-  throw new UsageError(`${name} is not UTF-8. If it is Latin-1: \`${convert}\`.${more}`);
+function isJsonType(type: string): boolean {
+  return /^[^;]*[/+]json\b/i.test(type);
 }
 
-function asJson({ httpStatus, headers, data }: CallResponse<unknown>): object {
-  const content =
-    data instanceof Uint8Array ? { base64: Buffer.from(data).toString("base64") } : { data: data ?? null };
-  return { status: httpStatus, headers, ...content };
-}
-
-function print({ data, httpStatus, headers }: CallResponse<unknown>, terminal: Terminal): void {
-  const watched = terminal.columns > 0;
-  if (data === undefined) {
+async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
+  const { data, httpStatus, headers } = await call.withResponse();
+  const type = headers["content-type"] ?? "";
+  const isBytes = data instanceof Uint8Array;
+  if (terminal.json) {
+    const content = isBytes ? { base64: Buffer.from(data).toString("base64") } : { data: data ?? null };
+    terminal.printJson({ status: httpStatus, headers, ...content });
+  } else if (data === undefined) {
     if (!terminal.quiet) terminal.note(`HTTP ${httpStatus}, without a body.`);
-  } else if (data instanceof Uint8Array) {
-    if (!watched) terminal.write(data);
-    else
-      terminal.note(oneLine(`${data.byteLength} bytes of ${headers["content-type"]}: send them to a file.`));
-  } else if (typeof data === "string" && !isJson(headers)) {
-    if (!watched) terminal.write(data);
-    else for (const line of data.trimEnd().split("\n")) terminal.print(oneLine(line));
-  } else terminal.print(jsonLines(data));
-}
-
-function isJson(headers: Readonly<Record<string, string>>): boolean {
-  return /^[^;]*[/+]json\b/i.test(headers["content-type"] ?? "");
+  } else if (isBytes || (typeof data === "string" && !isJsonType(type))) {
+    if (terminal.columns === 0) terminal.write(data);
+    else if (isBytes) terminal.note(`${data.byteLength} bytes of ${type}: send them to a file.`);
+    else for (const line of data.trimEnd().split("\n")) terminal.print(line);
+  } else terminal.printJson(data);
 }

@@ -1,10 +1,19 @@
+// Everything that a command prints: results to stdout, notes to stderr; without the API key, and without characters that
+// move the cursor, recolour the terminal, reverse the order of the text after them, or hide in a name.
 import { styleText } from "node:util";
 import type { DatasetFile, UploadProgress } from "../index.js";
-import { hasColors, mayDraw } from "./environment.js";
 
 type Style = Parameters<typeof styleText>[0];
 
-/** How a command prints: results to stdout, notes to stderr. */
+type Clean = (text: string) => string;
+
+/** A part of a line: a string, or what a style makes of a text. */
+export type Part = string | ((clean: Clean) => string);
+
+/** Separates the columns of a line. */
+export const tab: Part = () => "\t";
+
+/** How a command prints. All text is cleaned here, and nowhere else. */
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -14,46 +23,114 @@ export interface Terminal {
   readonly draws: boolean;
   /** The width of stderr in columns; 0 if nothing may be drawn on it. */
   readonly errorColumns: number;
-  print(line: string): void;
+  /** From now on, this secret is removed from everything that is printed, except from what `write` prints. */
+  hide(secret: string): Promise<void>;
+  /** Prints one line to stdout. */
+  print(...line: readonly Part[]): void;
+  /** Prints a value to stdout as JSON: on one line with `--json`, otherwise indented. @throws Unwritable */
+  printJson(value: unknown): void;
   /** Prints the result to stdout: as JSON with `--json`, otherwise as a line of text. */
   result(value: unknown, line: string): void;
+  /** Prints bytes or text to stdout unchanged. */
   write(content: string | Uint8Array): void;
-  note(line: string): void;
+  /** Prints one line to stderr. */
+  note(...line: readonly Part[]): void;
   /** Prints a note to stderr: as JSON with `--json`, otherwise as a line of text. */
   tell(value: unknown, line: string): void;
   /** Replaces the current line on stderr, which has to be a terminal. */
-  redraw(line: string): void;
-  style(style: Style, text: string): string;
-  errorStyle(style: Style, text: string): string;
+  redraw(...line: readonly Part[]): void;
+  style(style: Style, text: string): Part;
+  errorStyle(style: Style, text: string): Part;
 }
 
-export function createTerminal({
-  json,
-  quiet,
-  color,
-}: Record<"json" | "quiet" | "color", boolean>): Terminal {
+// Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
+const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
+// Characters that JSON.stringify does not escape.
+const unescaped = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\u2028\u2029]/gu;
+
+export function createTerminal(options: Record<"json" | "quiet" | "color", boolean>): Terminal {
+  const { json, quiet, color } = options;
   const { stdout, stderr } = process;
-  // Checks colours itself, because styleText's own check takes an empty NO_COLOR for set.
+  const secrets: string[] = [];
+  let redact: Clean = (text) => text;
+  let redactAll = (value: unknown): unknown => value;
+  // Redacted last: a key may have invisible characters in it until they are removed.
+  const clean: Clean = (text) => redact(text.replace(invisible, "").replace(control, " "));
+  const lineOf = (parts: readonly Part[]): string =>
+    parts.map((part) => (typeof part === "string" ? clean(part) : part(clean))).join("");
+  const isDumb = process.env.TERM === "dumb";
+  const mayDraw = !isDumb && !isSet("CI");
+  const { FORCE_COLOR, NO_COLOR } = process.env;
   const styler = (stream: NodeJS.WriteStream) => {
-    const isColored = color && hasColors(stream);
-    return (style: Style, text: string) =>
-      isColored ? styleText(style, text, { validateStream: false }) : text;
+    // As in Node, FORCE_COLOR outranks NO_COLOR; an empty variable is not set, other than in styleText's own check.
+    const isColored = color && (FORCE_COLOR ? isSet("FORCE_COLOR") : !NO_COLOR && !isDumb && stream.isTTY);
+    return (style: Style, text: string) => (clean: Clean) =>
+      isColored ? styleText(style, clean(text), { validateStream: false }) : clean(text);
   };
+  const jsonOf = (value: unknown, indent?: number): string =>
+    // A JSON text that was redacted might be none: values are redacted before they are written.
+    jsonText(() => JSON.stringify(redactAll(value), finite, indent));
+  const say = (stream: NodeJS.WriteStream, value: unknown, line: string): void =>
+    void stream.write(`${json ? jsonOf(value) : lineOf([line.trim()])}\n`);
   return {
     json,
     quiet,
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
-    draws: stdout.isTTY && mayDraw(),
-    errorColumns: stderr.isTTY && mayDraw() ? stderr.columns || 80 : 0,
-    print: (line) => void stdout.write(`${line}\n`),
-    result: (value, line) => void stdout.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
+    draws: stdout.isTTY && mayDraw,
+    errorColumns: stderr.isTTY && mayDraw ? stderr.columns || 80 : 0,
+    // The redactor is part of the client, which help and completion do without.
+    async hide(secret) {
+      const { redactorOf, redactValues } = await import("../engine.js");
+      secrets.push(secret);
+      const made = redactorOf([...secrets]);
+      redact = made;
+      redactAll = (value) => redactValues(made, value);
+    },
+    print: (...line) => void stdout.write(`${lineOf(line)}\n`),
+    printJson: (value) => void stdout.write(`${jsonOf(value, json ? undefined : 2)}\n`),
+    result: (value, line) => say(stdout, value, line),
     write: (content) => void stdout.write(content),
-    note: (line) => void stderr.write(`${line}\n`),
-    tell: (value, line) => void stderr.write(`${json ? jsonLine(value) : oneLine(line)}\n`),
-    redraw: (line) => void stderr.write(`\r\u001b[K${line}`),
+    note: (...line) => void stderr.write(`${lineOf(line)}\n`),
+    tell: (value, line) => say(stderr, value, line),
+    redraw: (...line) => void stderr.write(`\r\u001b[K${lineOf(line)}`),
     style: styler(stdout),
     errorStyle: styler(stderr),
   };
+}
+
+/** The error if a response cannot be written as JSON. The operation has run. */
+export class Unwritable extends Error {
+  constructor(cause?: RangeError, why = "it is nested too deeply, or too long") {
+    super(`The response cannot be written as JSON: ${why}.`, { cause });
+  }
+}
+
+// Rejects a number such as 1e400: it was read as Infinity, and would be printed as null.
+function finite(name: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  throw new Unwritable(undefined, `it has a number too large for JSON${name && ` in ${name}`}`);
+}
+
+// Control and invisible characters are escaped, so that the value stays the same.
+function jsonText(write: () => string): string {
+  try {
+    return write().replace(unescaped, (character) =>
+      character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    );
+  } catch (cause) {
+    throw cause instanceof RangeError ? new Unwritable(cause) : cause;
+  }
+}
+
+/** A value as JSON on one line, for a file. Control and invisible characters are escaped. @throws Unwritable */
+export function jsonLine(value: unknown): string {
+  return jsonText(() => JSON.stringify(value));
+}
+
+/** Whether a variable such as CI is set, to any value but `0` and `false`. */
+export function isSet(name: string): boolean {
+  return !["", "0", "false"].includes(process.env[name] ?? "");
 }
 
 /** Whether progress is not shown (`--quiet` or `--json`). */
@@ -61,11 +138,11 @@ export function isSilent({ quiet, json }: Terminal): boolean {
   return quiet || json;
 }
 
-/** A progress bar, then `facts`, for stderr. The bar is left out if `share` is undefined, or if there is no room. */
-export function withBar(share: number | undefined, facts: string, terminal: Terminal): string {
+/** A progress bar, if `share` is known and there is room, then `facts`, for stderr. */
+export function withBar(share: number | undefined, facts: string, terminal: Terminal): readonly Part[] {
   const room = Math.min(40, terminal.errorColumns - facts.length - 3);
-  if (share === undefined || room < 8) return facts;
-  return `${terminal.errorStyle("cyan", bar(share, room))} ${facts}`;
+  if (share === undefined || room < 8) return [facts];
+  return [terminal.errorStyle("cyan", bar(share, room)), ` ${facts}`];
 }
 
 const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -77,71 +154,43 @@ export function bar(share: number, width: number): string {
   return full.padEnd(width, "░");
 }
 
-/**
- * The length of each score's bar, from 0 to 1. The range of scores is not documented, so the best score has the longest
- * bar. A bar of length 0 stands for 0, or for the worst score if that is below 0.
- */
+/** The length of each score's bar, from 0 to 1: the range of scores is not documented, so the best one's is 1. */
 export function scoreShares(scores: readonly number[]): number[] {
   const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const from = scores.reduce((a, b) => Math.min(a, b), 0);
   return scores.map((score) => (best > from ? (score - from) / (best - from) : 0));
 }
 
-const redrawMs = 80;
-
 /** Shows the progress of an upload: a bar on a terminal, otherwise a line for every quarter. */
-export interface ProgressLine {
-  show(this: void, progress: UploadProgress): void;
+export function createProgress(terminal: Terminal): {
+  show(this: void, at: UploadProgress): void;
   end(): void;
-}
-
-export function createProgress(terminal: Terminal): ProgressLine {
-  if (isSilent(terminal)) return { show: () => {}, end: () => {} };
-  return terminal.errorColumns > 0 ? drawnProgress(terminal) : plainProgress(terminal);
-}
-
-function drawnProgress(terminal: Terminal): ProgressLine {
+} {
   const started = performance.now();
-  let drawn = Number.NEGATIVE_INFINITY;
+  let [drawn, quarters] = [Number.NEGATIVE_INFINITY, 0];
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
   return {
     show({ sentBytes, totalBytes }) {
+      if (isSilent(terminal)) return;
+      if (terminal.errorColumns === 0) {
+        const quarter = totalBytes ? Math.floor((4 * sentBytes) / totalBytes) : 0;
+        if (quarter <= quarters) return;
+        quarters = quarter;
+        return terminal.note(`Sent ${sentBytes} of ${totalBytes} bytes (${quarter * 25} %).`);
+      }
       const now = performance.now();
-      if (now - drawn < redrawMs && sentBytes !== totalBytes) return;
+      if (now - drawn < 80 && sentBytes !== totalBytes) return;
       drawn = now;
-      const rate = sentBytes / Math.max(1, now - started);
-      const speed = `${megabytes(rate * 1000)}/s`;
-      if (totalBytes === undefined) return terminal.redraw(`${megabytes(sentBytes)} sent, ${speed}`);
-      const share = totalBytes === 0 ? 1 : sentBytes / totalBytes;
-      const left = duration((totalBytes - sentBytes) / rate);
-      const percent = `${Math.floor(share * 100)} %`.padStart(5);
-      const facts = `${percent}  ${megabytes(sentBytes)} of ${megabytes(totalBytes)}  ${speed}  ${left} left`;
-      terminal.redraw(withBar(share, facts, terminal));
+      const speed = `${megabytes((1000 * sentBytes) / Math.max(1, now - started))}/s`;
+      const of = totalBytes === undefined ? "sent" : `of ${megabytes(totalBytes)}`;
+      const share = totalBytes === undefined ? undefined : totalBytes === 0 ? 1 : sentBytes / totalBytes;
+      const percent = share === undefined ? "" : `${Math.floor(share * 100)} %  `.padStart(7);
+      terminal.redraw(...withBar(share, `${percent}${megabytes(sentBytes)} ${of}  ${speed}`, terminal));
     },
-    end: () => terminal.redraw(""),
-  };
-}
-
-function plainProgress(terminal: Terminal): ProgressLine {
-  let shown = 0;
-  return {
-    show({ sentBytes, totalBytes }) {
-      if (!totalBytes) return;
-      const quarter = Math.floor((4 * sentBytes) / totalBytes);
-      if (quarter <= shown) return;
-      shown = quarter;
-      terminal.note(`Sent ${sentBytes} of ${totalBytes} bytes (${quarter * 25} %).`);
+    end() {
+      if (terminal.errorColumns > 0 && !isSilent(terminal)) terminal.redraw();
     },
-    end() {},
   };
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function duration(ms: number): string {
-  const seconds = Number.isFinite(ms) ? Math.ceil(ms / 1000) : 0;
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
 /** A number of things: `1 row`, `1,204 rows`. */
@@ -157,65 +206,6 @@ export function grouped(count: number): string {
 /** The message about a stored file. It has the file's size only if the response has one. */
 export function storedLine(file: string, { bytes, id }: Partial<DatasetFile>): string {
   return typeof bytes === "number" ? `${file}: ${bytes} bytes, file ${id}.` : `${file}: file ${id}.`;
-}
-
-// Text from the service or a document may contain characters that move the cursor, recolour the terminal, reverse the
-// order of the following text, or hide in a name.
-
-// Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
-const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
-const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
-
-/** A text on one line, without control and invisible characters. */
-export function oneLine(text: string): string {
-  return text.replace(invisible, "").replace(control, " ").trim();
-}
-
-/** The error if a response cannot be written as JSON. The operation has run. */
-export class Unwritable extends Error {
-  constructor(cause?: RangeError, why = "it is nested too deeply, or too long") {
-    super(`The response cannot be written as JSON: ${why}.`, { cause });
-  }
-}
-
-/** Returns the text that `write` makes of a value. @throws Unwritable if JSON.stringify cannot write the value */
-export function writtenBy(write: () => string): string {
-  try {
-    return write();
-  } catch (cause) {
-    throw cause instanceof RangeError ? new Unwritable(cause) : cause;
-  }
-}
-
-/**
- * A value as JSON on one line. Control and invisible characters are escaped, so that the value stays the same.
- * @throws Unwritable
- */
-export function jsonLine(value: unknown): string {
-  return writtenBy(() => JSON.stringify(value).replace(invisible, escaped).replace(control, escaped));
-}
-
-const longestQuoted = 100;
-
-/** Quotes text from a user's file in a message: escaped as in JSON, except backslashes, and cut to 100 characters. */
-export function named(text: string): string {
-  return clip(jsonLine(text).slice(1, -1).replaceAll("\\\\", "\\"), longestQuoted);
-}
-
-/** A value as indented JSON, for people. Control and invisible characters are escaped. @throws Unwritable */
-export function jsonLines(value: unknown): string {
-  return writtenBy(() => {
-    const lines = JSON.stringify(value, undefined, 2).split("\n");
-    return lines.map((line) => line.replace(invisible, escaped).replace(control, escaped)).join("\n");
-  });
-}
-
-/** Characters as JSON escapes them: each UTF-16 code unit, not each character. */
-export function escaped(characters: string): string {
-  return characters
-    .split("")
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("");
 }
 
 /** The beginning of a text, at most `columns` characters long. A text that was cut ends with an ellipsis. */

@@ -1,0 +1,512 @@
+// Bulk runs beside each other, and runs whose files change, vanish or find no room.
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  expectWhole,
+  folder,
+  idsKept,
+  input,
+  linesOf,
+  output,
+  parts,
+  partsThere,
+  rankingOf,
+  requestOf,
+  rowsOf,
+  sentTwice,
+  useBulkFiles,
+  writeRequests,
+} from "../../support/bulkFiles.js";
+import { suspended } from "../../support/commandFaults.js";
+import { outcomeOf, start, startIn, startLimited, tunerank } from "../../support/commandLine.js";
+import { useRecordingServer } from "../../support/recordingServer.js";
+import { until } from "../../support/turns.js";
+
+const server = useRecordingServer();
+const bulk = useBulkFiles(server);
+const oneAtATime = ["--concurrency", "1"];
+
+beforeEach(() => server.reply(rankingOf));
+
+/** From now on only so many requests get a response at once; the returned function responds to the others. */
+function holdAfter(count: number): () => void {
+  const held: (() => void)[] = [];
+  let isOver = false;
+  const first = server.requests.length;
+  server.reply((request, response) => {
+    if (isOver || server.requests.length <= first + count) return rankingOf(request);
+    held.push(() => response.end(JSON.stringify(rankingOf(request).json)));
+    return undefined;
+  });
+  return () => {
+    isOver = true;
+    for (const respond of held.splice(0)) respond();
+  };
+}
+
+/** Dates a file back by 40 s: its run gave no sign of life for that long. */
+function age(file: string | undefined): void {
+  const then = new Date(Date.now() - 40_000);
+  utimesSync(file ?? "", then, then);
+}
+
+/** Waits until so many results are in the parts. */
+const untilKept = (count: number): Promise<void> => until(() => idsKept().size >= count);
+
+describe("runs at once", () => {
+  test.each([2, 3])(
+    "of %i that start at once at most one goes on, 20 times; the others leave no part",
+    async (count) => {
+      let none = 0;
+      for (let round = 0; round < 20; round += 1) {
+        await writeRequests(input, 1);
+        server.requests = [];
+        const respond = holdAfter(0);
+        let ended = 0;
+        const runs = Array.from({ length: count }, async () => {
+          const outcome = await outcomeOf(bulk.start([], { faster: 8 }));
+          ended += 1;
+          return outcome;
+        });
+        await until(() => server.requests.length > 1 || ended >= count - 1);
+        if (ended < count) await server.received(1);
+        expect(server.requests.length).toBeLessThanOrEqual(1);
+        expect(partsThere().length).toBe(count - ended);
+        respond();
+        const outcomes = await Promise.all(runs);
+        const refused = outcomes.filter(({ exitCode }) => exitCode === 2);
+        for (const { stderr } of refused) expect(stderr).toContain("Another run writes --output (process ");
+        expect(refused.length).toBeGreaterThanOrEqual(count - 1);
+        if (refused.length === count) none += 1;
+        else expectWhole(1);
+        rmSync(parts, { recursive: true, force: true });
+        rmSync(output, { force: true });
+      }
+      expect(none).toBeLessThan(10);
+    },
+  );
+
+  test("one that is suspended for longer than 30 s is passed by another, and loses nothing when it wakes", async () => {
+    await writeRequests(input, 6);
+    const respond = holdAfter(2);
+    const first = bulk.start(oneAtATime);
+    const ended = outcomeOf(first);
+    await server.received(3);
+    await untilKept(2);
+    first.kill("SIGSTOP");
+    expect((await bulk()).exitCode).toBe(2);
+    age(partsThere()[0]);
+    server.reply(rankingOf);
+    const second = await bulk();
+    expect(second.exitCode).toBe(0);
+    expect(server.requests).toHaveLength(7);
+    // The first may still write its part, so nothing is removed.
+    expect(partsThere()).toHaveLength(2);
+    respond();
+    first.kill("SIGCONT");
+    const { exitCode, stdout } = await ended;
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/ \d requests? ranked twice, by two runs at one time\./);
+    expect((await bulk()).stdout).toContain("Ranked 0, 6 already done");
+    expectWhole(6);
+  });
+
+  test("one that is suspended in its merge, while another reaches the end, does not undo it", async () => {
+    await writeRequests(input, 4);
+    const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call: "rename" } });
+    const ended = outcomeOf(first);
+    await suspended(first.pid);
+    age(partsThere()[0]);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(rowsOf(output)).toHaveLength(4);
+    first.kill("SIGCONT");
+    expect((await ended).exitCode).toBe(11);
+    expect(rowsOf(output)).toHaveLength(4);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(sentTwice(server.requests)).toEqual([]);
+    expectWhole(4);
+  });
+
+  test("a part that is removed between the reading and the renaming of a merge loses no row", async () => {
+    await writeRequests(input, 4);
+    await bulk(...oneAtATime, "--max-requests", "2");
+    rmSync(output);
+    const second = bulk.start(oneAtATime, { stopAt: { call: "rename" } });
+    const ended = outcomeOf(second);
+    await suspended(second.pid);
+    unlinkSync(partsThere()[0] as string);
+    second.kill("SIGCONT");
+    expect((await ended).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(4);
+    expectWhole(4);
+  });
+
+  test("one that is suspended before it removes the parts leaves those of a later run", async () => {
+    await writeRequests(input, 2);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    const first = bulk.start([], { stopAt: { call: "unlink" } });
+    const ended = outcomeOf(first);
+    await suspended(first.pid);
+    age(partsThere().at(-1));
+    writeFileSync(input, linesOf(requestOf(0), requestOf(1), requestOf(2)));
+    expect((await bulk()).exitCode).toBe(0);
+    const left = partsThere().at(-1) as string;
+    first.kill("SIGCONT");
+    expect((await ended).exitCode).toBe(0);
+    expect(existsSync(left)).toBe(true);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(3);
+    expectWhole(3);
+  });
+
+  test.each([3_600_000, -3_600_000])(
+    "clocks that differ by %i ms: the file system's decides whether another is alive",
+    async (clockMs) => {
+      await writeRequests(input, 2);
+      await bulk(...oneAtATime, "--max-requests", "1");
+      const row = rowsOf(output)[0];
+      rmSync(output);
+      rmSync(parts, { recursive: true });
+      mkdirSync(parts);
+      const there = path.join(parts, "7-abcdef.jsonl");
+      const run = { host: "pod-1", pid: 1, boot: "b", pidNamespace: "p", began: "1", command: "bulk" };
+      writeFileSync(there, linesOf({ run }, row));
+      const faults = { clockMs, faster: 8 };
+      const refused = await outcomeOf(bulk.start([], faults));
+      expect(refused.exitCode).toBe(2);
+      expect(refused.stderr).toContain("(process 1 on pod-1, `tunerank bulk`)");
+      expect([partsThere(), existsSync(output)]).toEqual([[there], false]);
+      age(there);
+      expect((await outcomeOf(bulk.start([], faults))).exitCode).toBe(0);
+      expect([server.requests.length, rowsOf(output).length, existsSync(there)]).toEqual([2, 2, true]);
+      // Only once it has its end line, nobody writes it any more.
+      appendFileSync(there, linesOf({ end: true }));
+      expect((await bulk()).exitCode).toBe(0);
+      expectWhole(2);
+    },
+  );
+});
+
+describe("files that change during a run", () => {
+  test.each([
+    ["removed", () => rmSync(output)],
+    ["cut", () => truncateSync(output, 200)],
+    ["emptied", () => truncateSync(output, 0)],
+    ["moved away", () => renameSync(output, `${output}.mine`)],
+    ["replaced by an older copy", () => copyFileSync(`${output}.old`, output)],
+  ])("an output that is %s gets all rows at the end, and nothing is sent again", async (_, change) => {
+    await writeRequests(input, 8);
+    await bulk(...oneAtATime, "--max-requests", "2");
+    copyFileSync(output, `${output}.old`);
+    await bulk(...oneAtATime, "--max-requests", "2");
+    chmodSync(output, 0o600);
+    const respond = holdAfter(2);
+    const ended = outcomeOf(bulk.start(oneAtATime));
+    await server.received(7);
+    change();
+    respond();
+    expect((await ended).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(8);
+    expectWhole(8);
+  });
+
+  test("an output that is removed between runs has all rows again, as long as parts stand", async () => {
+    await writeRequests(input, 4);
+    await bulk(...oneAtATime, "--max-requests", "2");
+    rmSync(output);
+    const { stderr } = await bulk();
+    expect(stderr).toBe("2 rows found in --output and its parts.\n");
+    expect(server.requests).toHaveLength(4);
+    expectWhole(4);
+  });
+
+  test.each([
+    ["its part is removed", () => unlinkSync(partsThere()[0] as string)],
+    ["its part is moved", () => renameSync(partsThere()[0] as string, path.join(folder, "moved"))],
+    [
+      "another file has its part's name",
+      () => {
+        const [part = ""] = partsThere();
+        unlinkSync(part);
+        writeFileSync(part, "");
+      },
+    ],
+    ["the folder is moved", () => renameSync(parts, `${parts}.mine`)],
+    ["the folder is removed", () => rmSync(parts, { recursive: true })],
+  ])("when %s, the run keeps its rows in a new one", async (_, change) => {
+    await writeRequests(input, 5);
+    const respond = holdAfter(2);
+    const ended = outcomeOf(bulk.start(oneAtATime));
+    await server.received(3);
+    await untilKept(2);
+    change();
+    respond();
+    const { exitCode, stderr } = await ended;
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(sentTwice(server.requests)).toEqual([]);
+    expect(rowsOf(output)).toHaveLength(5);
+    rmSync(parts, { recursive: true, force: true });
+    expectWhole(5);
+  });
+
+  test("a part that is removed is replaced before the next row: a kill then loses none", async () => {
+    await writeRequests(input, 5);
+    holdAfter(3);
+    const child = bulk.start([...oneAtATime, "--rate", "2/s"]);
+    await server.received(2);
+    await untilKept(1);
+    rmSync(parts, { recursive: true });
+    await server.received(4);
+    await untilKept(3);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    server.reply(rankingOf);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(6);
+    expectWhole(5);
+  });
+
+  test("a line that is no row, added to the output during a run, is not written over", async () => {
+    await writeRequests(input, 4);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    const respond = holdAfter(1);
+    const ended = outcomeOf(bulk.start(oneAtATime));
+    await server.received(3);
+    appendFileSync(output, "my notes\n");
+    respond();
+    const { exitCode, stderr } = await ended;
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("--output, line 2, is not a row of tunerank.");
+    expect(readFileSync(output, "utf8")).toContain("my notes");
+    expect(idsKept().size).toBe(4);
+    const refused = await bulk();
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("line 2, is not a row")]);
+    writeFileSync(output, readFileSync(output, "utf8").replace("my notes\n", ""));
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(4);
+    expectWhole(4);
+  });
+
+  test("parts are in the order of their numbers, not of their names", async () => {
+    await writeRequests(input, 2);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    const [row] = rowsOf(output);
+    rmSync(parts, { recursive: true });
+    mkdirSync(parts);
+    for (const number of [9, 10]) {
+      const lines = linesOf(
+        { run: {} },
+        { ...row, response: { object: "list", model: `of ${number}` } },
+        { end: true },
+      );
+      writeFileSync(path.join(parts, `${number}-a.jsonl`), lines);
+    }
+    server.reply({ status: 400, json: { code: "FAILED_PRECONDITION", message: "No." } });
+    await bulk();
+    expect(partsThere().map((each) => Number.parseInt(path.basename(each), 10))).toEqual([9, 10, 11]);
+    expect(rowsOf(output)[0]?.response?.model).toBe("of 10");
+  });
+
+  test("a torn line and zero bytes in the middle of a part cost only their requests", async () => {
+    await writeRequests(input, 8);
+    holdAfter(6);
+    const killed = bulk.start(oneAtATime);
+    await server.received(7);
+    await untilKept(6);
+    killed.kill("SIGKILL");
+    await once(killed, "exit");
+    const [part = ""] = partsThere();
+    const lines = readFileSync(part, "utf8").split("\n");
+    lines[2] = (lines[2] as string).slice(0, 40);
+    lines[4] = "\0".repeat((lines[4] as string).length);
+    writeFileSync(part, lines.join("\n"));
+    server.requests = [];
+    server.reply(rankingOf);
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, server.requests.length]).toEqual([0, 4]);
+    expect(stderr).toBe("4 rows found in --output and its parts. 2 lines there cannot be read.\n");
+    expectWhole(8);
+  });
+});
+
+describe("no room", () => {
+  test("on a disk that is full for a while nothing more is sent, and what is in flight gets its rows", async () => {
+    await writeRequests(input, 30);
+    const { exitCode, stderr } = await outcomeOf(
+      bulk.start(["--concurrency", "6"], {
+        ...{ noRoom: { path: "parts", after: 5, untilMs: 4000 } },
+      }),
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("--output cannot be written: ENOSPC");
+    const sent = server.requests.length;
+    expect(sent).toBeLessThan(30);
+    expect(idsKept().size).toBe(sent);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(30);
+    expectWhole(30);
+  });
+
+  test("on a disk that stays full the summary says how many rows are lost, and only these are sent again", async () => {
+    await writeRequests(input, 10);
+    const { exitCode, stdout } = await outcomeOf(
+      bulk.start(["--concurrency", "4"], {
+        ...{ noRoom: { path: "parts", after: 5, untilMs: 1e9 }, faster: 200 },
+      }),
+    );
+    const lost = server.requests.length - idsKept().size;
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(
+      `${lost} row${lost === 1 ? "" : "s"} could not be written: what they hold is lost.`,
+    );
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(10 + lost);
+    expectWhole(10);
+  });
+
+  test("a merge without room leaves the output and the parts, and the next one succeeds", async () => {
+    await writeRequests(input, 6);
+    await bulk(...oneAtATime, "--max-requests", "3");
+    const before = readFileSync(output);
+    const noRoom = { path: "merge-", after: 1, untilMs: 1e9 };
+    const { exitCode, stderr } = await outcomeOf(bulk.start([], { noRoom }));
+    expect([exitCode, readFileSync(output)]).toEqual([1, before]);
+    expect(stderr).toContain("--output cannot be written: ENOSPC");
+    expect(readdirSync(parts).filter((name) => name.startsWith("merge"))).toEqual([]);
+    expect((await bulk()).exitCode).toBe(0);
+    expect(server.requests).toHaveLength(6);
+    expectWhole(6);
+  });
+
+  const mount = (where: string, options: string) =>
+    spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", where]).status === 0;
+
+  test("a small file system fills up, grows, and the same command continues", async ({ skip }) => {
+    const small = path.join(folder, "small");
+    mkdirSync(small);
+    if (!mount(small, "size=32k")) skip("No tmpfs can be mounted here.");
+    try {
+      await writeRequests(input, 300);
+      const out = path.join(small, "out.jsonl");
+      const run = ["bulk", input, "--output", out];
+      const ended = outcomeOf(start(run, { baseUrl: server.url }));
+      await until(() => statfsSync(small).bavail === 0);
+      mount(small, "remount,size=4m");
+      const full = await ended;
+      expect([full.exitCode, full.stderr]).toEqual([1, expect.stringContaining("ENOSPC")]);
+      expect(idsKept(out).size).toBe(server.requests.length);
+      expect((await tunerank(run, { baseUrl: server.url })).exitCode).toBe(0);
+      expect(server.requests).toHaveLength(300);
+      expectWhole(300, out);
+    } finally {
+      spawnSync("umount", [small]);
+    }
+  });
+
+  test.each([64, 256])(
+    "with %i open files and more sockets than that all rows are ranked, and the cause is named once",
+    async (files) => {
+      await writeRequests(input, 600);
+      server.reply((request, response) => {
+        setTimeout(() => response.end(JSON.stringify(rankingOf(request).json)), 100);
+        return undefined;
+      });
+      const args = ["bulk", input, "--output", output, "--concurrency", `${files + 40}`];
+      const { exitCode, stderr } = await outcomeOf(startLimited(files, args, { baseUrl: server.url }));
+      expect(exitCode).toBe(0);
+      expect(stderr.split("EMFILE")).toHaveLength(2);
+      expect(sentTwice(server.requests)).toEqual([]);
+      expectWhole(600);
+    },
+  );
+});
+
+describe("what an output may be", () => {
+  test("a folder that cannot be written is refused before anything is sent", async () => {
+    await writeRequests(input, 1);
+    const closed = path.join(folder, "closed");
+    mkdirSync(closed);
+    chmodSync(closed, 0o555);
+    // Root may write anywhere, unless it has no capabilities.
+    const plain = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : ["env"];
+    const { exitCode, stderr } = await outcomeOf(
+      startIn(plain, ["bulk", input, "--output", path.join(closed, "out.jsonl")], { baseUrl: server.url }),
+    );
+    expect([exitCode, server.requests]).toEqual([2, []]);
+    expect(stderr).toContain("--output cannot be written: EACCES: permission denied. Nothing was sent.");
+  });
+
+  test("with two names (hard links) it is refused", async () => {
+    await writeRequests(input, 2);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    linkSync(output, `${output}.second`);
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, server.requests.length]).toEqual([2, 1]);
+    expect(stderr).toContain(
+      "--output has 2 names (hard links), of which a run would replace one. Name a copy.",
+    );
+  });
+
+  test("a symbolic link stays one, and its file gets the rows and keeps its mode", async () => {
+    await writeRequests(input, 2);
+    mkdirSync(path.join(folder, "elsewhere"));
+    const there = path.join(folder, "elsewhere", "rows");
+    symlinkSync(there, output);
+    await bulk(...oneAtATime, "--max-requests", "1");
+    chmodSync(there, 0o600);
+    expect(partsThere(there)).toHaveLength(1);
+    expect((await bulk()).exitCode).toBe(0);
+    expect([lstatSync(output).isSymbolicLink(), statSync(there).mode & 0o777]).toEqual([true, 0o600]);
+    expectWhole(2, there);
+  });
+
+  test("a folder is refused", async () => {
+    await writeRequests(input, 1);
+    mkdirSync(output);
+    const { exitCode, stderr } = await bulk();
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--output must be a file")]);
+  });
+});
+
+test("a signal waits at most 8 s for what is in flight, and says what may be paid for", async () => {
+  await writeRequests(input, 5);
+  const respond = holdAfter(2);
+  const child = bulk.start(["--concurrency", "3"]);
+  const ended = outcomeOf(child);
+  await server.received(5);
+  await untilKept(2);
+  child.kill("SIGTERM");
+  const began = performance.now();
+  const { exitCode, stdout, stderr } = await ended;
+  const seconds = (performance.now() - began) / 1000;
+  expect(exitCode).toBe(143);
+  expect(seconds).toBeGreaterThan(7.5);
+  expect(seconds).toBeLessThan(12);
+  expect(stdout).toContain("3 requests in flight had no response in 8 s, and may be paid for.");
+  expect(stderr).toContain("2 of 5 done; the same command continues");
+  respond();
+  expect((await bulk()).exitCode).toBe(0);
+  expectWhole(5);
+});
