@@ -2,10 +2,10 @@ import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
+import { rankingError } from "../ranking/check.js";
 import { memberOf } from "../values.js";
 import type { CallAids } from "./temporalCall.js";
 import { activityFailure } from "./temporalFailure.js";
-import { PartWriter } from "./temporalParts.js";
 import type {
   ActivitiesOptions,
   ChunkRequest,
@@ -53,25 +53,63 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
   for (const rows of await aids.prepare(() => readParts(n, reference))) count(rows);
-  const parts = new PartWriter({
-    partRows,
-    write: (part, rows) => writePart(n, part, rows, reference),
-    written: count,
-  });
+  const unwritten: ChunkResult[] = [];
+  const flush = async (): Promise<void> => {
+    const rows = unwritten.splice(0);
+    if (rows.length > 0) count(await tried(rows, (part, each) => writePart(n, part, each, reference)));
+  };
   const { signal } = aids;
   const totalTimeoutMs = aids.timeoutMs();
   const options = { concurrency, timeoutMs, totalTimeoutMs, rate, signal, sharesService: true };
   const requests = [...left.values()].map(withoutDocuments);
   try {
-    for await (const { id, response, error } of rerankAll(client, requests, options))
-      await parts.add(error ? { id, error: activityFailure(error) } : { id, response });
+    for await (const { id, response, error } of rerankAll(client, requests, options)) {
+      unwritten.push(error ? { id, error: activityFailure(error) } : { id, response });
+      if (unwritten.length >= partRows) await flush();
+    }
   } catch (error) {
     // Write the results that arrived before the run failed. The error to throw is the run's, even if writing fails.
-    await parts.flush().catch(() => {});
+    await flush().catch(() => {});
     throw error;
   }
-  await parts.flush();
+  await flush();
   return summary;
+}
+
+// A store may fail for a moment. After three tries the activity's attempt fails, also after a cancellation: Temporal's
+// next attempt ranks again the rows that were not written.
+const mostTries = 3;
+const firstWaitMs = 250;
+
+// Writes a part, and returns its rows as they were written. The part's name is unique, so that no part overwrites another,
+// even one of another worker. All its tries use one name.
+async function tried(
+  given: readonly ChunkResult[],
+  write: (part: string, rows: readonly ChunkResult[]) => unknown,
+): Promise<readonly ChunkResult[]> {
+  const part = globalThis.crypto.randomUUID();
+  let rows = given;
+  for (let tries = 1; ; tries++) {
+    try {
+      await write(part, rows);
+      return rows;
+    } catch (error) {
+      if (tries === mostTries) throw error;
+      rows = rows.map(writable);
+      await new Promise((resolve) => setTimeout(resolve, firstWaitMs * tries));
+    }
+  }
+}
+
+// Returns the row, or an error row if it cannot be written as JSON: such a row would fail every write of its part.
+function writable(row: ChunkResult): ChunkResult {
+  try {
+    JSON.stringify(row);
+    return row;
+  } catch (cause) {
+    const text = "The response cannot be written as JSON: it is nested too deeply, or too long.";
+    return { id: row.id, error: activityFailure(rankingError(text, { cause })) };
+  }
 }
 
 /** Sets `return_documents` to false unless the request sets it: the documents are large, and the caller has them. */

@@ -5,9 +5,15 @@ import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
 import { type Redact, redactCause } from "../redact/redact.js";
-import { type Exchange, isSuccess, type Phase, type TransportFailure } from "../transport/exchange.js";
+import {
+  type Exchange,
+  isSuccess,
+  networkCode,
+  type Phase,
+  type TransportFailure,
+} from "../transport/exchange.js";
 import type { EndReason } from "../transport/time.js";
-import { isInstance, valueOr } from "../values.js";
+import { isInstance, memberOf, valueOr } from "../values.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
 export function networkFailure(seen: TransportFailure, redact: Redact): Failure {
@@ -30,13 +36,20 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
     events: [known?.event ?? eventOfFailure(phase, reason)],
     httpStatus: status,
     cause,
-    hint: known?.hint,
+    hint: known?.hint ?? schemeAdvice(failure.cause),
     reusedSocket,
     ...namedBy(failure),
     ...(known?.code && { code: known.code }),
     // No request was made if the agent, dispatcher or proxy cannot be used, or if other code failed before connecting.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),
   });
+}
+
+// What to do if the response is not HTTP. 21 is the first byte of a TLS alert.
+function schemeAdvice(cause: unknown): string | undefined {
+  if (networkCode(cause) !== "HPE_INVALID_CONSTANT") return undefined;
+  const isTls = memberOf(memberOf(cause, "rawPacket"), "0") === 21;
+  return isTls ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
 }
 
 /** The failure of a request that no mock has a response for: the request was not sent anywhere. */

@@ -85,7 +85,7 @@ export class StatusError extends Error {
    * absent if no single one is.
    */
   declare readonly item?: number;
-  /** What to do now, and why there was no other attempt unless that is obvious; empty if the message already tells. */
+  /** What to do now, and why there was no other attempt unless that is obvious; empty if nothing is known to help. */
   readonly hint: string;
   /** What happened: `message` without the code at its start and the hint at its end. Not in `toJSON`. */
   declare readonly text: string;

@@ -21,7 +21,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/ranking/merge.ts",
     "src/ranking/types.ts",
   ],
-  "bulk, which ranks": ["src/bulk/calls.ts", "src/bulk/index.ts", "src/bulk/run.ts"],
+  "bulk, which ranks": ["src/bulk/index.ts", "src/bulk/run.ts"],
   "an adapter to what ranks, or to activities with these names": [
     "src/adapters/aiSdk.ts",
     "src/adapters/langchain.ts",

@@ -40,9 +40,8 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]
 export function wordsFor(message: string, error: unknown): string {
   const first = memberOf(memberOf(error, "rawPacket"), "0");
   // 21 is the first byte of a TLS alert, with which a TLS server responds to plain http.
-  if (first === 21) return `The port speaks TLS (${message}). Try https in baseUrl.`;
-  if (networkCode(error) === "HPE_INVALID_CONSTANT")
-    return `The response is not HTTP (${message}). Try another scheme or port in baseUrl.`;
+  if (first === 21) return `The port speaks TLS (${message}).`;
+  if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
