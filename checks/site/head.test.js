@@ -154,7 +154,6 @@ test("where the build is told the repository's address, the page on faults and t
     `the repository: ${repository}`,
     `the form for bugs: ${repository}/issues/new/choose`,
     `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
-    `CONTRIBUTING.md: ${repository}/blob/HEAD/CONTRIBUTING.md`,
     `MIT: ${repository}/blob/HEAD/LICENSE`,
     `Repository: ${repository}`,
     `Edit this page: ${repository}/edit/main/docs/guide/contribute.md`,

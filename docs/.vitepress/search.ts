@@ -40,7 +40,7 @@ export const words: Readonly<Record<string, string>> = {
   "guide/scale": "scale to zero cost money price gpu accelerator autoscaling replicas kubernetes cron",
   "guide/resume": "poll polling wait until done job state watch fine-tuning training",
   "guide/request":
-    "throwOnError ok status without throwing get list poll custom endpoint other operations any path undocumented route missing method",
+    "an operation that the client does not have throwOnError ok status without throwing get list poll custom endpoint other operations any path undocumented route missing method",
   "guide/bulk": "batch bulk jsonl millions concurrency throughput parallel rate limit checkpoint",
   "guide/prepare-data":
     "csv parquet pandas duckdb jq json array jsonl ndjson convert nan null utf-16 gzip excel beir trec flagembedding pos neg",

@@ -27,10 +27,15 @@ export async function writeApiPages(docs: string): Promise<void> {
           "",
         )
         .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ");
+      // TypeDoc links to shapes that stand elsewhere: of what has no heading here, the words remain.
+      const anchors = new Set([...short.matchAll(/^#+ (.*)$/gm)].map(([, name = ""]) => anchorOf(name)));
+      const linked = short.replaceAll(/\[([^\]]*)\]\(#([\w-]+)\)/g, (link, said: string, to: string) =>
+        anchors.has(to.replace(/-\d+$/, "")) ? link : said,
+      );
       const said = words.trim().replaceAll("\n", " ");
       await writeFile(
         file,
-        `${head(`API of ${name}`, said)}\n${short}`.replace("---\n", "---\npageClass: api\n"),
+        `${head(`API of ${name}`, said)}\n${linked}`.replace("---\n", "---\npageClass: api\n"),
       );
       return [`[\`${name}\`](/api/${name}.md)`, said];
     }),
@@ -43,3 +48,5 @@ export async function writeApiPages(docs: string): Promise<void> {
   ];
   await writeFile(path.join(folder, "index.md"), text.join("\n"));
 }
+
+const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^\w-]/g, "");

@@ -2,7 +2,6 @@ import { columns } from "../../scripts/generate/columns.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings } from "../../src/generated/contract.js";
-import { codeOfHttpStatus } from "../../src/policy/decisions.js";
 import { blockOf } from "./blocks.js";
 import {
   describe,

@@ -47,5 +47,6 @@ function lastOf(lines: readonly string[], what: RegExp): number {
 
 function dedented(lines: readonly string[]): string[] {
   const indent = Math.min(...lines.filter((line) => line !== "").map((line) => line.search(/\S/)));
-  return lines.map((line) => line.slice(indent));
+  const short = (line: string) => (line.length > 105 ? line.replace("(", "(\n    ") : line);
+  return lines.map((line) => short(line.slice(indent)));
 }

@@ -5,18 +5,18 @@ import PageTools from "./PageTools.vue";
 import "./style.css";
 import "./lab/lab.css";
 
-// A hash that is no text, such as "#%zz", leads nowhere.
-function hashOf({ hash }: Location): string {
+// A hash that is no text, such as "#%zz", leads nowhere; the theme would throw at it.
+function dropBrokenHash(): void {
   try {
-    return decodeURIComponent(hash.slice(1));
+    decodeURIComponent(location.hash);
   } catch {
-    return "";
+    history.replaceState(history.state, "", location.pathname + location.search);
   }
 }
 
 // A link into a folded part unfolds it, as the browser does where it follows the link itself.
 function openTarget(): void {
-  const target = document.getElementById(hashOf(location));
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const folded = target?.closest("details");
   if (!folded || folded.open) return;
   for (let part: Element | null | undefined = folded; part; part = part.parentElement?.closest("details")) {
@@ -81,6 +81,8 @@ export default {
     });
     app.component("FailureLab", lab).component("PageTools", PageTools);
     if (import.meta.env.SSR) return;
+    dropBrokenHash();
+    addEventListener("hashchange", dropBrokenHash);
     addEventListener("hashchange", openTarget);
     router.onAfterRouteChange = () => {
       setTimeout(openTarget);
