@@ -133,21 +133,27 @@ describe("runs at once", () => {
     expectWhole(6);
   });
 
-  test("one that is suspended in its merge, while another reaches the end, does not undo it", async () => {
-    await writeRequests(input, 4);
-    const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call: "rename" } });
-    const ended = outcomeOf(first);
-    await suspended(first.pid);
-    age(partsThere()[0]);
-    expect((await bulk()).exitCode).toBe(0);
-    expect(rowsOf(output)).toHaveLength(4);
-    first.kill("SIGCONT");
-    expect((await ended).exitCode).toBe(11);
-    expect(rowsOf(output)).toHaveLength(4);
-    expect((await bulk()).exitCode).toBe(0);
-    expect(sentTwice(server.requests)).toEqual([]);
-    expectWhole(4);
-  });
+  test.each([
+    ["before it writes", "merge-"],
+    ["before it renames", "rename"],
+  ])(
+    "one that is suspended in its merge, %s, while another reaches the end, does not undo it",
+    async (_, call) => {
+      await writeRequests(input, 4);
+      const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call } });
+      const ended = outcomeOf(first);
+      await suspended(first.pid);
+      age(partsThere()[0]);
+      expect((await bulk()).exitCode).toBe(0);
+      expect(rowsOf(output)).toHaveLength(4);
+      first.kill("SIGCONT");
+      expect((await ended).exitCode).toBe(11);
+      expect(rowsOf(output)).toHaveLength(4);
+      expect((await bulk()).exitCode).toBe(0);
+      expect(sentTwice(server.requests)).toEqual([]);
+      expectWhole(4);
+    },
+  );
 
   test("a part that is removed between the reading and the renaming of a merge loses no row", async () => {
     await writeRequests(input, 4);

@@ -26,7 +26,7 @@ export const brokenRules: readonly BrokenRule[] = [
     file: "checkpoint.ts",
     from: "stateOf(this.#parts()) === stateOf(parts)",
     to: "stateOf(parts) !== undefined",
-    test: [runs, "suspended in its merge, while another"],
+    test: [runs, "suspended in its merge"],
   },
   {
     rule: "parts are in the order of their numbers",
