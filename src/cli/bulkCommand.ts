@@ -39,6 +39,8 @@ export async function run(context: Context<BulkOptions>): Promise<void> {
   const name = namingFile("FILE", file);
   if (output === undefined || output === "-")
     throw new UsageError("--output FILE is missing: results are written there, and a run continues from it.");
+  if (file === "-" && process.stdin.isTTY)
+    throw new UsageError("FILE is missing: name a file, or send requests to the standard input.");
   if (file !== "-" && realName(file, "FILE") === realName(output, "--output"))
     throw new UsageError("FILE and --output must be different files.");
   const format = formatOf(options);

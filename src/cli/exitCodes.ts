@@ -27,7 +27,7 @@ export function exitCodeOfError({ code, codeSource, attempts }: StatusError): nu
 
 const more: Readonly<Record<number, string>> = {
   5: ": rejected by the service, or invalid lines or files were skipped",
-  6: "; upload --checkpoint: a file may be stored already, or has changed",
+  6: "; upload --checkpoint: a file may be stored, or has changed",
   130: ": ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM",
 };
 

@@ -43,7 +43,7 @@ export function setUpHelp(program: Command, terminal: Terminal): void {
     const lines = examples?.flatMap(([line, text]) => [`  ${styled("dim", `# ${text}`)}`, `  ${line}`]);
     command.addHelpText("after", `\n${[title("Examples:"), ...(lines ?? [])].join("\n")}`);
   }
-  const exits = exitCodeRows((name) => name).map(([code, meaning]) => `  ${code.padEnd(15)}${meaning}`);
+  const exits = exitCodeRows((name) => name).map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
   const width = Math.max(...environmentRows.map(([names]) => names.length)) + 2;
   const variables = environmentRows.map(([names, meaning]) => `  ${names.padEnd(width)}${meaning}`);
   const sections = [title("Environment:"), ...variables, "", title("Exit codes:"), ...exits];
@@ -67,7 +67,7 @@ tunerank resume answer-quality # resume a job, and print its state
 tunerank request --list # show the operations with their parameters
 tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}' # call one of them by its id
 tunerank request POST /inference/v1/rerank --body '{"query": "refund", "documents": ["Refunds take a week."]}' # send JSON to any path
-tunerank mock --port 4010 # start it; then, in another terminal: TUNERANK_BASE_URL=http://127.0.0.1:4010 TUNERANK_API_KEY=test-key tunerank ...
+tunerank mock --port 4010 # start it; then set TUNERANK_BASE_URL=http://127.0.0.1:4010 and TUNERANK_API_KEY=test-key
 tunerank mock --fail rerank:429x2,retry-after=5 --delay 500ms # respond to two reranks with 429, to all requests half a second late
 tunerank conformance --port 4020 # start it; then start the client under test, which asks http://127.0.0.1:4020/next
 tunerank conformance --only retry-after --json # run only some test cases, and print one JSON value

@@ -28,8 +28,7 @@ export interface RawLine {
 
 export const chunkBytes: number = 256 * 1024;
 const longestLine = 64 * 1024 * 1024;
-/** The most bytes of a pipe, which may never end, that a command reads whole. */
-export const mostPipedBytes: number = 64 * 1024 * 1024;
+const mostPipedBytes = 64 * 1024 * 1024;
 
 /** The error if an input changes while it is read. What is done so far is kept. */
 export class InputChanged extends Error {}
@@ -78,18 +77,27 @@ export class Input {
     }
   }
 
-  /** The lines, many at a time. A byte order mark at the beginning is skipped. @param mostPiped Of a pipe, in bytes */
-  async *lines(mostPiped: number = Number.POSITIVE_INFINITY): AsyncGenerator<readonly Line[]> {
+  /**
+   * The lines, many at a time. A byte order mark at the beginning is skipped.
+   * @param isKept Whether all lines are kept: a pipe, which may never end, is then read by {@link bytes} first
+   */
+  async *lines(isKept = false): AsyncGenerator<readonly Line[]> {
     let number = 0;
-    for await (const lines of splitLines(this.#text(mostPiped)))
+    for await (const lines of splitLines(isKept && this.isPipe ? [await this.bytes()] : this.#text()))
       yield lines.map(({ bytes }) => decoded(++number, bytes, this.#parts.wanted));
   }
 
-  /** All bytes. @throws UsageError if they cannot be read */
+  /** All bytes; of a pipe at most 64 MiB. @throws UsageError if they cannot be read */
   async bytes(): Promise<Buffer> {
     const chunks: Buffer[] = [];
+    let size = 0;
     try {
-      for await (const chunk of this.#text(mostPipedBytes)) chunks.push(chunk);
+      for await (const chunk of this.#text()) {
+        size += chunk.length;
+        if (this.isPipe && size > mostPipedBytes)
+          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
+        chunks.push(chunk);
+      }
     } catch (error) {
       throw cannotRead(this.#parts.name, error, " Nothing was sent.");
     }
@@ -126,7 +134,7 @@ export class Input {
   }
 
   // The bytes, decompressed unless they are read unchanged. An input in another format is refused before it yields any.
-  async *#text(mostPiped: number): AsyncGenerator<Buffer> {
+  async *#text(): AsyncGenerator<Buffer> {
     const { name, wanted } = this.#parts;
     const chunks = this.#chunks();
     try {
@@ -141,13 +149,7 @@ export class Input {
         throw new UsageError(
           `${name} is ${format}, not ${wanted === "lines" ? "text" : wanted} in UTF-8. The guide "Prepare data" (prepare-data.md) converts it. Nothing was sent.`,
         );
-      let size = 0;
-      for await (const chunk of startingWith(head, bytes)) {
-        size += chunk.length;
-        if (this.isPipe && size > mostPiped)
-          throw new UsageError("The input is larger than 64 MiB: name a file, or send it in parts.");
-        yield chunk;
-      }
+      yield* startingWith(head, bytes);
     } finally {
       await chunks.return(undefined);
     }

@@ -1,5 +1,5 @@
 import { isLoopback } from "../engine.js";
-import { isStatusError, type StatusCode } from "../index.js";
+import type { StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../testing/index.js";
 import { type Context, listenError, UsageError } from "./context.js";
@@ -41,7 +41,7 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
       },
     })
     .catch((error: Error) => {
-      throw isStatusError(error) && error.argument !== undefined ? error : listenError(error, port);
+      throw listenError(error, port);
     });
   const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);

@@ -7,7 +7,7 @@ import { orUndefined } from "./context.js";
 export interface ProcessName {
   readonly host: string;
   readonly pid: number;
-  /** The machine's boot id, which is new at each start. */
+  /** The machine's boot id, which is new at each start, and the PID namespace of its container. */
   readonly boot: string | undefined;
   readonly pidNamespace: string | undefined;
   /** When the process began. Process ids are reused; together with this time, each is unique. */
@@ -16,24 +16,21 @@ export interface ProcessName {
 
 export function thisProcess(): ProcessName {
   return {
-    host: hostname(),
-    pid: process.pid,
-    boot: read("/proc/sys/kernel/random/boot_id")?.trim(),
-    pidNamespace: readLink("/proc/self/ns/pid"),
-    began: statOf("self")?.began,
+    ...{ host: hostname(), pid: process.pid, began: beganAt("self") },
+    boot: orUndefined(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+    pidNamespace: orUndefined(() => readlinkSync("/proc/self/ns/pid")),
   };
 }
 
 /** Whether a process is known to have ended. False for one of another machine or container, which cannot be seen. */
 export function isGone({ boot, pidNamespace, pid, began }: Partial<ProcessName>): boolean {
   const here = thisProcess();
-  if (boot === undefined || pidNamespace === undefined || began === undefined || pid === undefined)
-    return false;
+  if (pid === undefined || began === undefined || here.began === undefined) return false;
   if (boot !== here.boot || pidNamespace !== here.pidNamespace) return false;
   // /proc may belong to another PID namespace, in which the same numbers mean other processes.
-  if (readLink("/proc/self") !== String(process.pid)) return false;
-  const stat = statOf(pid);
-  if (stat !== undefined) return stat.isDead || stat.began !== began;
+  if (orUndefined(() => readlinkSync("/proc/self")) !== `${process.pid}`) return false;
+  const now = beganAt(pid);
+  if (now !== undefined) return now !== began;
   try {
     // Signal 0 finds a process even if /proc hides the processes of other users.
     return !process.kill(pid, 0);
@@ -42,19 +39,10 @@ export function isGone({ boot, pidNamespace, pid, began }: Partial<ProcessName>)
   }
 }
 
-// Reads /proc/PID/stat. The second field is a name in parentheses, which may contain anything. The third is the state:
-// Z is a process that has ended, but that its parent has not waited for. The 22nd is the start time.
-function statOf(pid: number | "self"): { readonly isDead: boolean; readonly began: string } | undefined {
-  const stat = read(`/proc/${pid}/stat`);
-  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const began = fields?.[19];
-  return began === undefined ? undefined : { isDead: /^[ZXx]$/.test(fields?.[0] ?? ""), began };
-}
-
-function read(name: string): string | undefined {
-  return orUndefined(() => readFileSync(name, "utf8"));
-}
-
-function readLink(name: string): string | undefined {
-  return orUndefined(() => readlinkSync(name));
+// Reads /proc/PID/stat. The second field is a name in parentheses, which may contain anything; the 22nd is the start time.
+// The third is the state: Z and X stand for a process that has ended, but that its parent has not waited for.
+function beganAt(pid: number | "self"): string | undefined {
+  const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  return /^[ZXx]$/.test(fields[0] ?? "") ? "ended" : fields[19];
 }

@@ -2,7 +2,7 @@ import { isStatusError, type RerankItemsError } from "../index.js";
 import { valueAt } from "./bulkLines.js";
 import { type Context, namingFile, Reported, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { Input, isObject, mostPipedBytes } from "./input.js";
+import { Input, isObject } from "./input.js";
 import { bar, clip, counted, grouped, scoreShares, tab } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
@@ -41,7 +41,7 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
   const invalid: { line: number; problem: string }[] = [];
   const input = await Input.open(file, name, field === undefined ? "lines" : "JSON lines", signal);
   try {
-    for await (const some of input.lines(mostPipedBytes))
+    for await (const some of input.lines(true))
       for (const { number: line, text = "", problem } of some) {
         // If a line of a plain text file cannot be read, the whole file has another encoding.
         if (problem !== undefined && field === undefined)

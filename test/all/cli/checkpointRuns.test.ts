@@ -22,6 +22,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   expectWhole,
@@ -133,21 +134,27 @@ describe("runs at once", () => {
     expectWhole(6);
   });
 
-  test("one that is suspended in its merge, while another reaches the end, does not undo it", async () => {
-    await writeRequests(input, 4);
-    const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call: "rename" } });
-    const ended = outcomeOf(first);
-    await suspended(first.pid);
-    age(partsThere()[0]);
-    expect((await bulk()).exitCode).toBe(0);
-    expect(rowsOf(output)).toHaveLength(4);
-    first.kill("SIGCONT");
-    expect((await ended).exitCode).toBe(11);
-    expect(rowsOf(output)).toHaveLength(4);
-    expect((await bulk()).exitCode).toBe(0);
-    expect(sentTwice(server.requests)).toEqual([]);
-    expectWhole(4);
-  });
+  test.each([
+    ["before it writes", "merge-"],
+    ["before it renames", "rename"],
+  ])(
+    "one that is suspended in its merge, %s, while another reaches the end, does not undo it",
+    async (_, call) => {
+      await writeRequests(input, 4);
+      const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call } });
+      const ended = outcomeOf(first);
+      await suspended(first.pid);
+      age(partsThere()[0]);
+      expect((await bulk()).exitCode).toBe(0);
+      expect(rowsOf(output)).toHaveLength(4);
+      first.kill("SIGCONT");
+      expect((await ended).exitCode).toBe(11);
+      expect(rowsOf(output)).toHaveLength(4);
+      expect((await bulk()).exitCode).toBe(0);
+      expect(sentTwice(server.requests)).toEqual([]);
+      expectWhole(4);
+    },
+  );
 
   test("a part that is removed between the reading and the renaming of a merge loses no row", async () => {
     await writeRequests(input, 4);
@@ -163,23 +170,30 @@ describe("runs at once", () => {
     expectWhole(4);
   });
 
-  test("one that is suspended before it removes the parts leaves those of a later run", async () => {
-    await writeRequests(input, 2);
-    await bulk(...oneAtATime, "--max-requests", "1");
-    const first = bulk.start([], { stopAt: { call: "unlink" } });
-    const ended = outcomeOf(first);
-    await suspended(first.pid);
-    age(partsThere().at(-1));
-    writeFileSync(input, linesOf(requestOf(0), requestOf(1), requestOf(2)));
-    expect((await bulk()).exitCode).toBe(0);
-    const left = partsThere().at(-1) as string;
-    first.kill("SIGCONT");
-    expect((await ended).exitCode).toBe(0);
-    expect(existsSync(left)).toBe(true);
-    expect((await bulk()).exitCode).toBe(0);
-    expect(server.requests).toHaveLength(3);
-    expectWhole(3);
-  });
+  test.each([
+    // The seventh list of the parts is made to remove them.
+    ["lists", "readdir", 7],
+    ["removes", "unlink", 1],
+  ])(
+    "one that is suspended before it %s the parts to remove leaves those of a later run",
+    async (_, call, time) => {
+      await writeRequests(input, 2);
+      await bulk(...oneAtATime, "--max-requests", "1");
+      const first = bulk.start([], { stopAt: { call, time } });
+      const ended = outcomeOf(first);
+      await suspended(first.pid);
+      age(partsThere().at(-1));
+      writeFileSync(input, linesOf(requestOf(0), requestOf(1), requestOf(2)));
+      expect((await bulk()).exitCode).toBe(0);
+      const left = partsThere().at(-1) as string;
+      first.kill("SIGCONT");
+      expect((await ended).exitCode).toBe(0);
+      expect(existsSync(left)).toBe(true);
+      expect((await bulk()).exitCode).toBe(0);
+      expect(server.requests).toHaveLength(3);
+      expectWhole(3);
+    },
+  );
 
   test.each([3_600_000, -3_600_000])(
     "clocks that differ by %i ms: the file system's decides whether another is alive",
@@ -413,6 +427,8 @@ describe("no room", () => {
       const run = ["bulk", input, "--output", out];
       const ended = outcomeOf(start(run, { baseUrl: server.url }));
       await until(() => statfsSync(small).bavail === 0);
+      // The last block takes some more rows.
+      await wait(3000);
       mount(small, "remount,size=4m");
       const full = await ended;
       expect([full.exitCode, full.stderr]).toEqual([1, expect.stringContaining("ENOSPC")]);

@@ -21,7 +21,7 @@ describe("the input", () => {
   test.each([["-"], []])("an input without end is left at 64 MiB: %j", async (...file) => {
     const child = start(["rerank", "--query", "q", ...file], { baseUrl: server.url, openInput: true });
     const outcome = outcomeOf(child);
-    const lines = Buffer.from("y\n".repeat(mebibyte / 2));
+    const lines = Buffer.from(`${"y".repeat(1023)}\n`.repeat(1024));
     let sent = 0;
     const { stdin } = child;
     stdin?.on("error", () => {});
@@ -43,7 +43,7 @@ describe("the input", () => {
     const { folder, remove } = await temporaryFolder();
     const pipe = path.join(folder, "pipe");
     execFileSync("mkfifo", [pipe]);
-    const writer = spawn("sh", ["-c", 'exec yes > "$0"', pipe], { stdio: "ignore" });
+    const writer = spawn("sh", ["-c", 'exec yes "$(printf %01023d 0)" > "$0"', pipe], { stdio: "ignore" });
     const written = once(writer, "close");
     const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", pipe], { baseUrl: server.url });
     expect([exitCode, stderr.split("\n")[0]]).toEqual([2, tooLarge]);

@@ -36,7 +36,7 @@ async function refusal(args: readonly string[], more: object = {}): Promise<stri
 }
 
 describe("a file is named as it was typed", () => {
-  const none = "cannot be read: ENOENT: no such file or directory.";
+  const none = "cannot be read: ENOENT: no such file or directory. Nothing was sent.";
 
   test("by check, also for programs", async () => {
     const both = await run(["check", "none.jsonl", documents]);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { appendFile, chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -26,22 +26,9 @@ describe("the shards", () => {
 
   const outputOf = (name: string): string => path.join(folder, `${name}.jsonl`);
   const run = (output: string, ...more: string[]): Promise<Outcome> =>
-    tunerank(["rerank", "--bulk", input, "--output", outputOf(output), ...more], { baseUrl: server.url });
+    tunerank(["bulk", input, "--output", outputOf(output), ...more], { baseUrl: server.url });
   const shardOf = (id: unknown, count: number): number =>
     createHash("sha256").update(JSON.stringify(id)).digest().readUInt32BE(0) % count;
-
-  test("an id's shard is the first four bytes of the SHA-256 of its JSON, modulo the number of shards, for ever", async () => {
-    const lines = ["r0", "r1", "r2", "r3", 1, "1", "ä"].map((id) => ({ id, query: "q", documents: ["d"] }));
-    await writeFile(input, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    for (const [index, ids] of [
-      [0, ["1"]],
-      [3, ["r2", 1]],
-      [4, ["r0", "r1"]],
-    ] as const) {
-      await run(`${index}`, "--shard", `${index}/8`, "--concurrency", "1");
-      expect((await rowsOf(outputOf(`${index}`))).map(({ id }) => id)).toEqual(ids);
-    }
-  });
 
   test("the shards of a file are each id once, and together all of it", async () => {
     await writeRequests(input, 60);
@@ -71,40 +58,6 @@ describe("the shards", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test("the output of one shard is refused to another, and to a run without shards", async () => {
-    await writeRequests(input, 20);
-    await run("out", "--shard", "1/2");
-    const rows = await readFile(outputOf("out"), "utf8");
-    expect(JSON.parse(await readFile(`${outputOf("out")}.run`, "utf8")).shard).toBe("1/2");
-    const sent = server.requests.length;
-    for (const more of [["--shard", "0/2"], ["--shard", "1/4"], []]) {
-      const { exitCode, stderr } = await run("out", ...more);
-      expect(exitCode).toBe(2);
-      expect(stderr).toContain("--output is that of shard 1/2. Each shard needs files of its own.");
-    }
-    await run("whole");
-    const after = server.requests.length;
-    const whole = await run("whole", "--shard", "0/2");
-    expect(whole.stderr).toContain("--output is that of a run without --shard.");
-    // Its rows tell, too, when the file beside it was left behind.
-    await rm(`${outputOf("out")}.run`);
-    const { exitCode, stderr } = await run("out", "--shard", "0/2");
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain("--output, line 1, is a row of another shard. Name another file.");
-    expect((await run("out", "--shard", "1/2")).exitCode).toBe(0);
-    expect(await readFile(outputOf("out"), "utf8")).toBe(rows);
-    expect([after - sent, server.requests.length - after]).toEqual([20, 0]);
-  });
-
-  test("a shard's errors file is its own, too", async () => {
-    await writeFile(input, `${JSON.stringify({ id: "r0", query: "q", documents: [] })}\n`);
-    const shard = shardOf("r0", 2);
-    const errors = ["--errors", outputOf("errors")];
-    expect((await run("one", "--shard", `${shard}/2`, ...errors)).exitCode).toBe(5);
-    const { exitCode, stderr } = await run("two", "--shard", `${1 - shard}/2`, ...errors);
-    expect([exitCode, stderr.includes(`--errors is that of shard ${shard}/2.`)]).toEqual([2, true]);
-  });
-
   test("a line without an id is told by shard 0 alone, and an id that is there twice by its own shard", async () => {
     await writeRequests(input, 4);
     await appendFile(input, '{"query":"no id"}\n');
@@ -112,18 +65,16 @@ describe("the shards", () => {
     expect((await run("1", "--shard", "1/2")).stderr).toBe("");
     await appendFile(input, `${JSON.stringify({ id: "r0", query: "q", documents: ["d"] })}\n`);
     const shard = shardOf("r0", 2);
-    server.requests = [];
     expect((await run(`new${shard}`, "--shard", `${shard}/2`)).stderr).toContain(
-      "line 6 has the id of line 1",
+      "Line 6 is skipped. An earlier line has this id.",
     );
-    expect(server.requests).toHaveLength(0);
     expect((await run(`${1 - shard}`, "--shard", `${1 - shard}/2`)).stdout).toContain("Ranked 0");
   });
 
   test("a pipe is read by shards, too", async () => {
     await writeRequests(input, 10);
     const text = await readFile(input);
-    const args = ["rerank", "--bulk", "-", "--output", outputOf("out"), "--shard", "1/2"];
+    const args = ["bulk", "-", "--output", outputOf("out"), "--shard", "1/2"];
     expect((await tunerank(args, { baseUrl: server.url, input: text })).exitCode).toBe(0);
     expect((await rowsOf(outputOf("out"))).every(({ id }) => shardOf(id, 2) === 1)).toBe(true);
   });

@@ -26,7 +26,7 @@ export const brokenRules: readonly BrokenRule[] = [
     file: "checkpoint.ts",
     from: "stateOf(this.#parts()) === stateOf(parts)",
     to: "stateOf(parts) !== undefined",
-    test: [runs, "suspended in its merge, while another"],
+    test: [runs, "suspended in its merge"],
   },
   {
     rule: "parts are in the order of their numbers",
@@ -96,7 +96,7 @@ export const brokenRules: readonly BrokenRule[] = [
     file: "checkpoint.ts",
     from: "isOver(part) && isKnown(part)",
     to: "isOver(part)",
-    test: [runs, "suspended before it removes the parts"],
+    test: [runs, "suspended before it lists the parts to remove"],
   },
   {
     rule: "after a short write the next append begins with a newline",
