@@ -3,6 +3,7 @@
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/types.js";
 import { memberOf, textFor, valueOr } from "../values.js";
+import type { Deadline } from "./time.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
@@ -27,10 +28,11 @@ export interface TransportRequest {
   readonly freshSocket: boolean;
   /** Milliseconds to connect: name lookup, TCP, the tunnel through a proxy, TLS. */
   readonly connectTimeoutMs: number;
-  /** The deadline of the whole call, in milliseconds. */
-  readonly timeoutMs: number;
-  /** `started` is called once the request no longer waits for other requests to end. */
-  readonly lifetime: { started(): void };
+  /**
+   * The call. `running` is set to what its end aborts, and `started` is called once the request no longer waits for
+   * other requests to end.
+   */
+  readonly lifetime: Pick<Deadline, "running" | "started" | "timeoutMs">;
 }
 
 /** Whether a status says that the request succeeded. */
@@ -197,6 +199,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   constructor(request: TransportRequest) {
     this.request = request;
+    // Set before anything of the caller is called (a fetch function, a dispatcher, an agent), which may end the call.
+    request.lifetime.running = this;
     this.whole = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.#reject = reject;

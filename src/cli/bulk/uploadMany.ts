@@ -109,7 +109,7 @@ async function uploadAll(
   const results = new Map<PlannedFile, DatasetFile | StatusError>();
   const ended = await runBatches({
     ...{ batches: wanted.length, concurrency: options.concurrency ?? 1, untilDeadline: false, signal },
-    ...{ timeoutMs: Number.POSITIVE_INFINITY, calls: [] },
+    timeoutMs: Number.POSITIVE_INFINITY,
     // Uploads that are in flight still finish after an error of another upload ends the command.
     async run(batch, _, lane) {
       const each = wanted[batch] as PlannedFile;

@@ -33,8 +33,8 @@ export class RequestBody {
   #message: ClientRequest | undefined;
   #letWritesFail: (() => void) | undefined;
 
-  constructor({ body, timeoutMs }: TransportRequest) {
-    this.#timeoutMs = timeoutMs;
+  constructor({ body, lifetime }: TransportRequest) {
+    this.#timeoutMs = lifetime.timeoutMs;
     // Node joins a string body with the headers for one write. That would copy a long string, so it becomes a Buffer.
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }

@@ -249,6 +249,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       const message = this.#pool.request(request, fresh);
       this.#message = message;
       message.on("error", (cause) => this.broken(cause));
+      // The agent's own function, called meanwhile, has ended the call.
+      if (this.request === undefined) {
+        this.stop();
+        return;
+      }
       message.on("response", (response) => this.#receive(response));
       // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
       message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
