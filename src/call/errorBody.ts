@@ -21,7 +21,8 @@ export function readErrorBody(
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
-    const kept = redact(trimmed, true);
+    // Cut first: redaction costs in proportion to the text.
+    const kept = redact(trimmed.slice(0, isPage(trimmed) ? readCharacters : keptCharacters), true);
     // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     const body = kept.slice(0, keptCharacters) || undefined;
@@ -33,13 +34,13 @@ export function readErrorBody(
   const message = readMessage(root);
   return {
     code,
-    message: message && redact(message).slice(0, keptCharacters),
+    message: message && redact(message.slice(0, keptCharacters), true).slice(0, keptCharacters),
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
         ? // Deeply nested lists may overflow the stack: the body is then left out.
           valueOr(() => redactValues(redact, parsed), undefined)
-        : redact(trimmed).slice(0, keptCharacters),
+        : redact(trimmed.slice(0, keptCharacters), true).slice(0, keptCharacters),
   };
 }
 

@@ -125,6 +125,19 @@ export const respondedEarly = "The response came before the whole file was sent.
 /** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
+// How many chunks of a body are kept before small ones are joined.
+const mostLoose = 1024;
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((total, { byteLength }) => total + byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
 /**
  * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
  * its body that arrived.
@@ -136,6 +149,9 @@ export class TransportResponse {
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
+  // How many of the first chunks stay as they are, and how many bytes these have.
+  #joined = 0;
+  #joinedBytes = 0;
   readonly #headers: () => Readonly<Record<string, string>>;
 
   /** @param headers Returns the response's headers, which few calls need */
@@ -160,8 +176,22 @@ export class TransportResponse {
   /** Keeps decoded bytes, up to the limit. */
   keep(chunk: Uint8Array, exchange: Exchange): void {
     this.kept += chunk.byteLength;
-    if (this.kept <= this.limit) this.chunks.push(chunk);
-    else this.tooLarge(exchange);
+    if (this.kept > this.limit) {
+      this.tooLarge(exchange);
+      return;
+    }
+    this.chunks.push(chunk);
+    if (this.chunks.length - this.#joined < mostLoose) return;
+    // Small chunks are joined: each is an object of some 400 bytes, however few bytes it has.
+    if (this.kept - this.#joinedBytes < mostLoose * 1024)
+      this.chunks.push(joined(this.chunks.splice(this.#joined)));
+    this.#joined = this.chunks.length;
+    this.#joinedBytes = this.kept;
+  }
+
+  /** Calls `done` once all bytes that have arrived are decoded. */
+  flush(done: () => void): void {
+    done();
   }
 
   protected tooLarge(exchange: Exchange): void {
@@ -170,13 +200,7 @@ export class TransportResponse {
 
   /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
-    const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-    let at = 0;
-    for (const chunk of this.chunks) {
-      bytes.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return bytes;
+    return joined(this.chunks);
   }
 
   /** The decoded body. */
@@ -253,10 +277,11 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   /** Ends a request whose response broke off. An error response still counts, but a 2xx response must be complete. */
   cut(text: string, details: SeenDetails): void {
     if (this.response === undefined || this.response.ok) this.failed(text, details);
-    else {
-      this.ended();
-      this.stop();
-    }
+    else
+      this.response.flush(() => {
+        this.ended();
+        this.stop();
+      });
   }
 
   /** Called when a 2xx response has arrived before the whole file was sent: waits for the rest, or fails. */

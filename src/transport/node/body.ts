@@ -193,6 +193,11 @@ export class DecodedResponse extends TransportResponse {
     else notDecoded(new Error("bytes follow the first zstd frame"), exchange);
   }
 
+  override flush(done: () => void): void {
+    if (this.#decoder?.writable) this.#decoder.write("", () => done());
+    else done();
+  }
+
   // The text is decoded once, on first use, and the chunks are then released.
   override get text(): string {
     if (this.#text === undefined) {

@@ -31,7 +31,7 @@ export function refusedByProxy(
 }
 
 // An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
-const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
+const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:]*:([^:\n]+).*/s;
 
 /**
  * Rewords a network error's message for people; never throws.

@@ -29,6 +29,7 @@ import {
   type Pool,
   type PoolCall,
   type PooledSocket,
+  probeMs,
   type SharedPool,
 } from "./pool.js";
 import { headersOf, ignoreErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
@@ -284,7 +285,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       return;
     }
     this.#socket = socket;
-    if (idleSinceOf(socket) === undefined) ignoreErrors(socket);
+    if (idleSinceOf(socket) === undefined) {
+      ignoreErrors(socket);
+      // Node 20 and 22 pass this option of an agent only to TCP, not to TLS.
+      if (this.#pool.isOwn && "encrypted" in socket) socket.setKeepAlive(true, probeMs);
+    }
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
     const connected = this.#reused || request.url.protocol === "http:";
