@@ -11,14 +11,18 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   // getBuiltinModule, not import: Bun and Deno run the web build, and bundlers for the web do not know Node's modules.
   const { open, constants } = globalThis.process.getBuiltinModule("node:fs/promises");
   const filePath = typeof path === "string" ? path : localPath(path);
-  const fileName = name ?? checkFileName(filePath, "file");
   // With O_NONBLOCK (not on Windows), opening a named pipe does not wait until something writes to it.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const handle = await open(filePath, flags).catch((cause) => refuseToOpen(filePath, cause));
-  const opened = await handle.stat({ bigint: true });
-  if (!opened.isFile()) {
+  let opened: BigIntStats;
+  let fileName: string;
+  try {
+    opened = await handle.stat({ bigint: true });
+    if (!opened.isFile()) throw notOneFile(filePath, opened.isDirectory());
+    fileName = name ?? checkFileName(filePath, "file");
+  } catch (error) {
     await handle.close();
-    throw notOneFile(filePath, opened.isDirectory());
+    throw error;
   }
   const check = (): Promise<void> => checkUnchanged(handle, opened);
   return {

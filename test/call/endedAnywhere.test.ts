@@ -376,8 +376,10 @@ describe.each(ways)("$way", ({ way, around }) => {
         await turns(10);
         await connect(server.url).request({ method: "GET", path: "/v1/probe" });
         const others = server.requests.filter(({ url }) => url !== "/v1/probe");
-        expect(others.length, "requests after the end").toBe(sent ?? 0);
-        expect(isFileOpen()).toBe(false);
+        // The bytes of a small Blob may go out in that turn.
+        if (point !== "the stream of its Blob" || code === "CANCELLED")
+          expect(others.length, "requests after the end").toBe(sent ?? 0);
+        await until(() => !isFileOpen());
         await base.close();
       });
     });

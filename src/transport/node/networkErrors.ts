@@ -48,39 +48,19 @@ export function wordsFor(message: string, error: unknown): string {
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
 }
 
-/** How trying an address ended: `code` is undefined if it has not ended, and "" if the address accepted. */
-export interface EndOfAddress {
-  readonly address?: string;
-  readonly code?: string | undefined;
-  readonly message?: string;
+/** How many of a host's addresses were tried, and how the last of them ended. */
+export function addressesTried(tried: number, count: number, address: unknown, end: unknown): string {
+  return `${tried < count ? `${tried} of ` : ""}${count} addresses were tried, the last ${address}: ${end}.`;
 }
 
-/**
- * A sentence that says how trying each address of a host ended.
- * @param count The number of addresses of the host
- * @param ms How long each address but the last was tried at most
- */
-export function addressesTried(ends: readonly EndOfAddress[], count: number, ms?: number): string {
-  const all = ends.map((end, at) => wordsOfEnd(end, at < count - 1 ? ms : undefined)).join(", ");
-  return `${ends.length < count ? `${ends.length} of ` : ""}${count} addresses were tried: ${all}.`;
-}
-
-function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undefined): string {
-  if (address === undefined) return String(message);
-  if (code === undefined) return `${address} did not respond`;
-  if (code === "") return `${address} accepted the connection and did not respond`;
-  if (code === "ETIMEDOUT") return `${address} timed out${ms === undefined ? "" : ` after ${ms} ms`}`;
-  return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
-}
-
-// Adds every failed address of a host to an error's message, which names the first at most.
+// Adds how many addresses of a host were tried; the error has a cause for each.
 function withAddresses(message: string, error: unknown): string {
   const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
-  const isTold = message.includes("addresses were tried");
-  if (isTold || !Array.isArray(errors) || !errors.every((each) => memberOf(each, "address"))) return message;
-  const all = addressesTried(errors, errors.length);
+  if (!Array.isArray(errors) || !errors.every((each) => memberOf(each, "address"))) return message;
+  const last: unknown = errors.at(-1);
+  const tried = addressesTried(errors.length, errors.length, memberOf(last, "address"), networkCode(last));
   const first = String(memberOf(errors[0], "message"));
-  return message.includes(first) ? message.replace(first, () => all) : `${message}: ${all}`;
+  return message.includes(first) ? message.replace(first, () => tried) : `${message}: ${tried}`;
 }
 
 /** What to do about a key that the service rejected; undefined if the key shows no mistake. */

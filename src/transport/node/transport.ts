@@ -121,7 +121,7 @@ async function loadUndici(): Promise<void> {
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
-    throw invalid("dispatcher must have the method dispatch of undici 6, 7 or 8.", {
+    throw invalid("dispatcher must have the method dispatch of undici 7 or 8.", {
       hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
     });
   }
@@ -214,7 +214,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
-    if (!response) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    if (!response) this.failed(textOf(cause), { cause });
     else if (response.ok && this.#incoming?.complete) this.failed(respondedEarly, { cause });
     else this.cut(cutShort(cause), { cause });
   }
