@@ -2,7 +2,7 @@
 // transport adds only how bytes leave and arrive.
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/types.js";
-import { memberOf, textFor, valueOr } from "../values.js";
+import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
 import type { Deadline } from "./time.js";
 
 /** How far a request got. */
@@ -71,8 +71,10 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
-/** The message for a request that failed because its file could not be read. */
-export const sourceFailed = "Reading the file failed.";
+/** The message for a request that failed because its file could not be read: the error's own words say why. */
+export function sourceFailed(cause: unknown): string {
+  return `Reading the file failed: ${wordsOf(cause)}`;
+}
 
 /**
  * An error's network code, such as ECONNRESET, or "". Node's fetch throws "fetch failed" with the code in its cause.

@@ -255,7 +255,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
     try {
       yield* this.chunks;
     } catch (cause) {
-      this.#failed(sourceFailed, cause);
+      this.#failed(sourceFailed(cause), cause);
       throw cause;
     }
   }

@@ -52,7 +52,7 @@ describe("the time of an address", () => {
       this: Socket,
       ...args: unknown[]
     ) {
-      given.push(memberOf(memberOf(args[0], "0"), time));
+      given.push(memberOf(memberOf(args[0], "0") ?? args[0], time));
       return (original as (...given: unknown[]) => Socket).apply(this, args);
     });
     for (let i = 0; i < calls; i++) await failureOf(() => client.rerank(rerank));

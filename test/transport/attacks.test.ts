@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { createReadStream } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { Agent as UndiciAgent } from "undici";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { readErrorBody } from "../../src/call/errorBody.js";
-import type { ClientOptions } from "../../src/index.js";
+import { type Client, type ClientOptions, StatusError } from "../../src/index.js";
 import { redactorOf } from "../../src/redact/redact.js";
 import { wordsFor } from "../../src/transport/node/networkErrors.js";
 import { canaryKey } from "../support/canary.js";
@@ -186,4 +187,76 @@ test("an error body of 64 KiB of backslashes costs no more than what is kept of 
   };
   time("\\".repeat(65_536));
   expect(time("\\".repeat(65_536))).toBeLessThan(8 * Math.max(time("\\".repeat(4096)), 2000));
+});
+
+describe("over fetch", () => {
+  const server = useCountingServer();
+  const asked = async (call: (client: Client) => Promise<unknown>): Promise<object> => {
+    let seen: object = {};
+    const own = (url: string, init: object) => {
+      seen = init;
+      return fetch(url, init);
+    };
+    await call(connect(server.url, { fetch: own as never }));
+    return seen;
+  };
+
+  test("no request is answered from a cache, and a resume asks for a connection of its own", async () => {
+    expect(await asked((client) => client.rerank({ query: "q", documents: ["d"] }))).toMatchObject({
+      cache: "no-store",
+      keepalive: undefined,
+    });
+    const resumed = await asked((client) => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(resumed).toMatchObject({ cache: "no-store", keepalive: false });
+  });
+
+  test.each([
+    ["a forbidden port", "http://127.0.0.1:6000", {}],
+    ["an expect header", undefined, { expect: "100-continue" }],
+  ])("%s is refused before anything is sent, once", async (_what, baseUrl, headers) => {
+    const client = connect(baseUrl ?? server.url, { fetch: globalThis.fetch, maxRetries: 2 });
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }, { headers }));
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "no" });
+    expect(error.attempts.length).toBeLessThan(2);
+    expect(server.used).toEqual([]);
+  });
+
+  test("Node's own limit of 300 s is a deadline, whose advice names the dispatcher", async () => {
+    const cause = Object.assign(new Error("Headers Timeout Error"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+    const own = () => Promise.reject(new TypeError("fetch failed", { cause }));
+    const error = await failureOf(() =>
+      connect(server.url, { fetch: own }).reinforcementFineTuningJobs.resume("job-1"),
+    );
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    expect(error.hint).toContain("dispatcher");
+  });
+});
+
+test("a StatusError is an instance before its constructor has ended, as code compiled to ES5 asks", () => {
+  expect(Object.create(StatusError.prototype) instanceof StatusError).toBe(true);
+});
+
+test("a stream that fails says why in the message", async () => {
+  const url = await serve(() => {});
+  const stream = createReadStream("/nowhere/train.jsonl");
+  const error = await failureOf(() => connect(url).datasets.upload("reviews", stream, { name: "a" }));
+  expect(error.message).toContain("ENOENT");
+});
+
+test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {
+  let written = 0;
+  const proxy = await serve((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    const more = (): void => {
+      if (socket.destroyed) return;
+      written += 16_384;
+      socket.write(`x-filler: ${"x".repeat(16_370)}\r\n`, more);
+    };
+    more();
+  });
+  const client = connect("https://service.test", { proxy, connectTimeoutMs: 5000 });
+  const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+  expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+  expect(error.message).toContain("no end");
+  expect(written).toBeLessThan(8_000_000);
 });

@@ -149,12 +149,29 @@ const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 /** Records which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
 export function watchTunnels(agent: object, isOwn: boolean): void {
   watchSockets(agent, (request, sockets) => {
-    for (const socket of sockets) ignoreErrors(socket);
+    for (const socket of sockets) {
+      ignoreErrors(socket);
+      limitTunnel(socket);
+      request.once("socket", () => Reflect.deleteProperty(socket, "push"));
+    }
     opening.set(
       request,
       sockets.map((socket) => new Addresses(socket, agent, isOwn)),
     );
   });
+}
+
+// The longest response to CONNECT. Agents look for its end in all that has come, each time that more comes.
+const mostTunnelBytes = 64 * 1024;
+
+function limitTunnel(socket: Socket): void {
+  const { push } = socket;
+  socket.push = (chunk, encoding) => {
+    if (socket.bytesRead <= mostTunnelBytes) return push.call(socket, chunk, encoding);
+    Reflect.deleteProperty(socket, "push");
+    socket.destroy(new Error("The proxy's response to CONNECT has no end."));
+    return false;
+  };
 }
 
 /** Ends the tunnel that is being opened for a request. */

@@ -95,9 +95,32 @@ const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
  */
 export function blamed(failure: TransportFailure): TransportFailure {
   const { reason, cause } = failure;
-  if (reason !== "network" || !isProgramError(failure)) return failure;
+  if (reason !== "network") return failure;
+  if (isRefusedBySender(failure)) return programFailed({ ...failure, phase: "connect" }, cause);
+  return isProgramError(failure) ? programFailed(failure, cause) : failure;
+}
+
+function programFailed(failure: TransportFailure, cause: unknown): TransportFailure {
   const message = `This program or one of its libraries failed: ${textOf(cause)}`;
   return Object.assign(Object.create(null), failure, { message, reason: "foreign", advice: undefined });
+}
+
+// Whether `fetch` refused the request itself: nothing was sent, and every retry would be refused.
+function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
+  const inner = memberOf(cause, "cause");
+  return (
+    isGuessed === true &&
+    (/^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_.*)$/.test(networkCode(cause)) ||
+      memberOf(inner, "message") === "bad port" ||
+      (inner === undefined && /^(RequestInit|Request constructor|fetch): /.test(textOf(cause))))
+  );
+}
+
+/** What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk. */
+export function timedOutByFetch(error: unknown): string | undefined {
+  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(error))
+    ? "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher."
+    : undefined;
 }
 
 // Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError

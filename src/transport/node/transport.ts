@@ -294,7 +294,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     else this.#connected = true;
     const connected = this.#reused || request.url.protocol === "http:";
     content.take(message, socket, connected, (cause) =>
-      this.failed(sourceFailed, { reason: "source", cause }),
+      this.failed(sourceFailed(cause), { reason: "source", cause }),
     );
   }
 
