@@ -44,6 +44,26 @@ export function readErrorBody(
   };
 }
 
+// Names of fields that bodies of errors have.
+const errorField =
+  /^(code|details?|error|errorMessage|errorType|instance|[mM]essage|param|requestId|request_id|stackTrace|status|title|trace|type)$/;
+
+/**
+ * Whether the object of a 2xx response is an error: it has no field but those of errors, and one of them names a code
+ * or holds the error. A job with `status`, `code` or `error` beside its own fields is none.
+ */
+export function isErrorAlone(value: object): boolean {
+  for (const name of Object.keys(value)) if (!errorField.test(name)) return false;
+  const error = memberOf(value, "error");
+  const isNumbered = codeOfGrpcNumber(memberOf(value, "code")) && memberOf(value, "message");
+  return Boolean(
+    readCode(value, 0) ||
+      isNumbered ||
+      (typeof error === "object" && error) ||
+      memberOf(value, "errorMessage"),
+  );
+}
+
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
   const error = memberOf(root, "error");
   const code = memberOf(root, "code");
@@ -64,6 +84,7 @@ function readMessage(root: unknown): string | undefined {
     error,
     memberOf(root, "message"),
     memberOf(root, "Message"),
+    memberOf(root, "errorMessage"),
     detail,
     messagesOf(detail),
     memberOf(root, "title"),
