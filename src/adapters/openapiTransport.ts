@@ -1,6 +1,6 @@
 // Sends the requests of openapi-fetch through the client, and turns the responses into its Responses and errors.
 import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
-import type { EncodedCall, RequestOptions } from "../wrappers/types.js";
+import type { EncodedCall, EncodedContent, RequestOptions } from "../wrappers/types.js";
 
 /**
  * The base URL for openapi-fetch, which needs one at once: the client may read its own only at the first call.
@@ -44,10 +44,13 @@ export async function sendThrough(
 ): Promise<Response> {
   const { method, signal } = request;
   const { "content-type": type, accept, ...headers } = Object.fromEntries(request.headers);
-  const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
-  const body = bytes?.byteLength === 0 && type === undefined ? undefined : bytes;
   const target = urlTarget(written.get(request) ?? request.url);
-  const encoded = { method, target, body, contentType: body && type, accept };
+  const content = async (): Promise<EncodedContent> => {
+    const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    const body = bytes?.byteLength === 0 && type === undefined ? undefined : bytes;
+    return { body, contentType: body && type };
+  };
+  const encoded = { method, target, accept, content };
   let received: Readonly<Record<string, string>> = {};
   const onResponse = (found: typeof received): void => {
     received = found;

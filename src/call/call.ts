@@ -8,10 +8,11 @@ import {
 } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { StatusError, withHeaders } from "../errors/statusError.js";
-import { SourceError } from "../files/fileSource.js";
-import { type OperationId, operations } from "../generated/contract.js";
+import { type FileSource, SourceError } from "../files/fileSource.js";
+import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
-import type { ApiKey } from "../options/types.js";
+import type { ApiKey, CallOptions } from "../options/types.js";
+import type { OptionTable } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import { type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
@@ -22,7 +23,7 @@ import {
   type TransportResponse,
 } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
-import { addTo, isInstance, memberOf, notify, removeFrom, valueOr, wordsOf } from "../values.js";
+import { isInstance, memberOf, notify, valueOr, wordsOf } from "../values.js";
 import {
   endedFailure,
   namedBySource,
@@ -32,50 +33,80 @@ import {
   unsent,
 } from "./noResponse.js";
 import { toldBy } from "./response.js";
-import { unseen } from "./settings.js";
+import { type ClientConfig, callSettings, ownOptions, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
-/** Makes one call: attempts and the waits between them, all within one deadline. @throws StatusError */
-export function makeCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
-  return channels?.call.hasSubscribers
-    ? publishRequest(request, targetOf, () => runCall(request, settings))
-    : runCall(request, settings);
-}
-
-async function runCall<T>(request: PreparedRequest<T>, settings: CallSettings): Promise<Outcome<T>> {
-  const { client } = settings;
-  const { timeoutMs, attemptTimeoutMs } = timesOf(request, settings);
-  const deadline = new Deadline(timeoutMs, attemptTimeoutMs, settings.signal);
-  const call = {
-    client,
-    settings,
-    request,
-    timeoutMs,
-    deadline,
-    attempts: [],
-    ran: nothingSent,
-    key: "",
-    keys: [],
-    freshSocket: !isRetrySafe(request.operation, settings.idempotent),
-    retriedFree: false,
-  };
-  settings.policy?.begun?.(deadline);
-  addTo(client.calls, deadline);
+/**
+ * Makes one call: its request, attempts and the waits between them, all within one deadline that begins with it.
+ * @param prepare Makes the request from the call's settings and a checked copy of its options. If it has to wait, the
+ * call's end cuts that short, and a file that it then still opens is closed.
+ * @throws StatusError, or the call's deadline if that ended before there was a request
+ */
+export async function makeCall<T>(
+  config: ClientConfig,
+  operation: OperationName,
+  given: { readonly options: CallOptions | undefined; readonly table: OptionTable<CallOptions> },
+  prepare: (settings: CallSettings, own: CallOptions) => PreparedRequest<T> | Promise<PreparedRequest<T>>,
+): Promise<Outcome<T>> {
+  const deadline = new Deadline(config.calls);
+  let file: FileSource | undefined;
   let result: Succeeded<T> | StatusError;
   try {
-    result = await runAttempts(call);
-  } catch (error) {
-    result = callError(call, unexpectedFailure(error, redactorFor(call)), "not-transient");
+    const own = ownOptions(given.options, given.table);
+    const settings = callSettings(config, own, operation);
+    limit(deadline, { operation }, settings);
+    let request = prepare(settings, own);
+    if (request instanceof Promise) {
+      request = await deadline.untilEnded(request, (late) => late.file?.close());
+      limit(deadline, request, settings);
+    }
+    file = request.file;
+    const call = callOf(request, settings, deadline);
+    settings.policy?.begun?.(deadline);
+    result = channels?.call.hasSubscribers
+      ? await publishRequest(request, targetOf, () => traced(call)).catch((error: StatusError) => error)
+      : await runAttempts(call);
   } finally {
-    removeFrom(client.calls, deadline);
+    if (file) await deadline.untilEnded(file.close()).catch(() => {});
     deadline.dispose();
   }
   if (result instanceof Succeeded) return result;
   throw result;
 }
 
+async function traced<T>(call: RunningCall<T>): Promise<Succeeded<T>> {
+  const result = await runAttempts(call);
+  if (result instanceof Succeeded) return result;
+  throw result;
+}
+
+function callOf<T>(request: PreparedRequest<T>, settings: CallSettings, deadline: Deadline): RunningCall<T> {
+  const idempotent = settings.idempotent ?? request.idempotent;
+  return {
+    client: settings.client,
+    settings,
+    request,
+    idempotent,
+    deadline,
+    attempts: [],
+    ran: nothingSent,
+    key: "",
+    keys: [],
+    freshSocket: !isRetrySafe(request.operation, idempotent),
+    retriedFree: false,
+  };
+}
+
 // Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
 async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
+  try {
+    return await attemptUntilDone(call);
+  } catch (error) {
+    return callError(call, unexpectedFailure(error, redactorFor(call)), "not-transient");
+  }
+}
+
+async function attemptUntilDone<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
   const { client, attempts, deadline } = call;
   const { policy } = call.settings;
   const { budget } = client;
@@ -144,10 +175,10 @@ class Succeeded<T> implements Outcome<T> {
 }
 
 function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Decision {
-  const { client, settings, request, deadline, attempts } = call;
+  const { client, settings, request, idempotent, deadline, attempts } = call;
   const state = {
     operation: request.operation,
-    idempotent: settings.idempotent,
+    idempotent,
     retries: attempts.length - 1,
     maxRetries: settings.maxRetries,
     timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
@@ -194,21 +225,18 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
-    if (!deadline.ended) {
-      const found =
-        typeof client.apiKey === "string"
-          ? client.apiKey
-          : await deadline.during(currentKey(client.apiKey, run));
-      if (found instanceof Failure) return found;
-      run.key = found ?? "";
-      if (!run.keys.includes(run.key)) run.keys.push(run.key);
-      if (request.file) await deadline.during(request.file.check());
-      const loading = transport.ready?.(request.url);
-      if (loading) await deadline.during(loading);
-    }
     if (deadline.ended) return failureOf(run, undefined, undefined);
+    const found =
+      typeof client.apiKey === "string"
+        ? client.apiKey
+        : await deadline.untilEnded(currentKey(client.apiKey, run));
+    if (found instanceof Failure) return found;
+    run.key = found;
+    if (!run.keys.includes(run.key)) run.keys.push(run.key);
+    if (request.file) await deadline.untilEnded(request.file.check());
+    const loading = transport.ready?.(request.url);
+    if (loading) await deadline.untilEnded(loading);
     exchange = transport.send(transportRequest(run));
-    deadline.running = exchange;
     const response = await exchange.whole;
     const secrets = secretsOf(run);
     const data = request.read(response, secrets);
@@ -226,7 +254,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
 }
 
 function transportRequest<T>(run: RunningCall<T>): TransportRequest {
-  const { client, request, deadline, timeoutMs, freshSocket } = run;
+  const { client, request, deadline, freshSocket } = run;
   return {
     method: request.method,
     url: request.url,
@@ -235,16 +263,14 @@ function transportRequest<T>(run: RunningCall<T>): TransportRequest {
     maxResponseBytes: request.maxResponseBytes,
     freshSocket,
     connectTimeoutMs: client.connectTimeoutMs,
-    timeoutMs,
     lifetime: deadline,
   };
 }
 
 // The failure of an attempt that got no whole response.
 function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
-  const { deadline, settings, timeoutMs } = run;
-  const { ended } = deadline;
-  if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(settings.signal, "reason"));
+  const { ended, timeoutMs, signal } = run.deadline;
+  if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(signal, "reason"));
   if (isInstance(cause, SourceError)) return unsent(namedBySource(cause));
   return isTransportFailure(cause)
     ? networkFailure(cause, redactorFor(run))
@@ -335,14 +361,25 @@ export function isRetrySafe(operation: OperationName, idempotent: boolean | unde
   return isIdempotentKind[kindOf(operation, idempotent)];
 }
 
-/** The deadline and attempt timeout of a call: those of the options, else the operation's defaults. */
+type Defaults = Pick<PreparedRequest<unknown>, "operation"> &
+  Partial<Pick<PreparedRequest<unknown>, "timeoutMs" | "idempotent">>;
+
+function limit(deadline: Deadline, request: Defaults, settings: CallSettings): void {
+  const { timeoutMs, attemptTimeoutMs } = timesOf(request, settings);
+  deadline.limit(timeoutMs, attemptTimeoutMs, settings.signal);
+}
+
+// The deadline of `client.request`, in milliseconds.
+const requestTimeoutMs = 30_000;
+
+/** The deadline and attempt timeout of a call: those of the options, else the defaults of its request or operation. */
 export function timesOf(
-  request: Pick<PreparedRequest<unknown>, "operation">,
+  { operation, timeoutMs: ofRequest, idempotent = operation === "request" ? false : undefined }: Defaults,
   settings: CallSettings,
 ): { timeoutMs: number; attemptTimeoutMs: number } {
-  const { idempotent, maxRetries } = settings;
-  const { timeoutMs = operations[request.operation as OperationId].timeoutMs } = settings;
-  const retried = isRetrySafe(request.operation, idempotent) && maxRetries > 0;
+  const ofOperation = operation === "request" ? requestTimeoutMs : operations[operation].timeoutMs;
+  const { timeoutMs = ofRequest ?? ofOperation, maxRetries } = settings;
+  const retried = isRetrySafe(operation, settings.idempotent ?? idempotent) && maxRetries > 0;
   // The first attempt gets half of the time, which leaves the other half for a retry.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }

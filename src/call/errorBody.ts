@@ -21,7 +21,8 @@ export function readErrorBody(
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
-    const kept = redact(trimmed, true);
+    // Cut first: redaction costs in proportion to the text.
+    const kept = redact(trimmed.slice(0, isPage(trimmed) ? readCharacters : keptCharacters), true);
     // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     const body = kept.slice(0, keptCharacters) || undefined;
@@ -33,14 +34,34 @@ export function readErrorBody(
   const message = readMessage(root);
   return {
     code,
-    message: message && redact(message).slice(0, keptCharacters),
+    message: message && redact(message.slice(0, keptCharacters), true).slice(0, keptCharacters),
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
         ? // Deeply nested lists may overflow the stack: the body is then left out.
           valueOr(() => redactValues(redact, parsed), undefined)
-        : redact(trimmed).slice(0, keptCharacters),
+        : redact(trimmed.slice(0, keptCharacters), true).slice(0, keptCharacters),
   };
+}
+
+// Names of fields that bodies of errors have.
+const errorField =
+  /^(code|details?|error|errorMessage|errorType|instance|[mM]essage|param|requestId|request_id|stackTrace|status|title|trace|type)$/;
+
+/**
+ * Whether the object of a 2xx response is an error: it has no field but those of errors, and one of them names a code
+ * or holds the error. A job with `status`, `code` or `error` beside its own fields is none.
+ */
+export function isErrorAlone(value: object): boolean {
+  for (const name of Object.keys(value)) if (!errorField.test(name)) return false;
+  const error = memberOf(value, "error");
+  const isNumbered = codeOfGrpcNumber(memberOf(value, "code")) && memberOf(value, "message");
+  return Boolean(
+    readCode(value, 0) ||
+      isNumbered ||
+      (typeof error === "object" && error) ||
+      memberOf(value, "errorMessage"),
+  );
 }
 
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
@@ -63,6 +84,7 @@ function readMessage(root: unknown): string | undefined {
     error,
     memberOf(root, "message"),
     memberOf(root, "Message"),
+    memberOf(root, "errorMessage"),
     detail,
     messagesOf(detail),
     memberOf(root, "title"),

@@ -1,5 +1,5 @@
 // Failures of attempts that got no whole response.
-import { blamed, isBeforeConnection, mocked, unconnected, wordsFor } from "#platform";
+import { blamed, isBeforeConnection, mocked, timedOutByFetch, unconnected, wordsFor } from "#platform";
 import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
@@ -26,6 +26,7 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
     reason === "network" ? mocked(failure.cause, message, (words) => unmatched(words, cause)) : undefined;
   if (mock) return mock;
   const executed = executedSoFar(phase, status);
+  const gaveUp = reason === "network" ? timedOutByFetch(failure.cause) : undefined;
   const isWorded = reason === "network" && phase !== "body";
   const known = phase === "connect" ? unconnected(failure) : undefined;
   return new Failure({
@@ -33,12 +34,13 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
     executed,
     // With the reason `proxy`, the status is the proxy's and not the service's.
     executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
-    events: [known?.event ?? eventOfFailure(phase, reason)],
+    events: [known?.event ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
     httpStatus: status,
     cause,
-    hint: known?.hint ?? schemeAdvice(failure.cause),
+    hint: known?.hint ?? gaveUp ?? schemeAdvice(failure.cause),
     reusedSocket,
     ...namedBy(failure),
+    ...(gaveUp && { code: "DEADLINE_EXCEEDED" as const }),
     ...(known?.code && { code: known.code }),
     // No request was made if the agent, dispatcher or proxy cannot be used, or if other code failed before connecting.
     requested: reason !== "agent" && (reason !== "foreign" || phase !== "connect"),

@@ -6,7 +6,7 @@ import { eventsOfResponse, executedAfter, header, retryAfterMs } from "../policy
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson } from "../values.js";
-import { isPage, readErrorBody } from "./errorBody.js";
+import { isErrorAlone, isPage, readErrorBody } from "./errorBody.js";
 import type { ResponseReader } from "./types.js";
 
 const notPromised = "The response is not the JSON object that the OpenAPI document describes";
@@ -27,9 +27,16 @@ export function readObject<T>(read: (value: object) => T | Failure): ResponseRea
     const value = isSuccess(response.status) ? parseJson(response.text) : undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return failureIn(response, secrets);
-    const data = read(value);
+    const data = isErrorAlone(value) ? errorIn(response, secrets) : read(value);
     return data instanceof Failure ? failureIn(response, secrets, data) : data;
   };
+}
+
+// The failure of a 2xx response whose object is an error: nobody knows whether the operation ran.
+function errorIn({ status, text }: TransportResponse, secrets: readonly string[]): Failure {
+  const { message = "" } = readErrorBody(text, status, redactorOf(secrets));
+  const said = `The response has HTTP ${status}, but is an error${message && `: ${message}`}`;
+  return unusableResponse(said, { executed: "unknown", events: ["otherFault"] });
 }
 
 /** Makes a reader of 2xx responses with any content; every other response is a Failure. */

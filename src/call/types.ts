@@ -35,6 +35,9 @@ export interface PreparedRequest<T> {
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
+  /** The call's deadline in milliseconds, and whether it is idempotent, unless the options say; undefined for the operation's own. */
+  readonly timeoutMs?: number | undefined;
+  readonly idempotent?: boolean | undefined;
   readonly read: ResponseReader<T>;
   /** The request body as a value, before it was written as JSON; for traces and logs. */
   readonly content: unknown;
@@ -106,7 +109,8 @@ export interface RunningCall<T> {
   readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly request: PreparedRequest<T>;
-  readonly timeoutMs: number;
+  /** Whether the call is idempotent, if its options or its request say so. */
+  readonly idempotent: boolean | undefined;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
   /** Whether the operation ran, from all attempts together. */

@@ -93,8 +93,7 @@ export class Report {
     const room = this.#isDrawn ? this.#terminal.errorColumns - shortestBar : Number.POSITIVE_INFINITY;
     // The time left cannot be estimated during a pause that the service asked for.
     const end = new Date(this.#pauseEnd);
-    if (this.#pauseEnd > Date.now())
-      facts.push(`the service asks to wait until ${end.toLocaleString("sv")}`);
+    if (this.#pauseEnd > Date.now()) facts.push(`the service asks to wait until ${end.toLocaleString("sv")}`);
     else if (secondsLeft !== undefined) facts.push(`${duration(secondsLeft)} left`);
     for (const fact of sent) if ([...facts, fact].join("  ").length <= room) facts.push(fact);
     const line = facts.join("  ");

@@ -171,6 +171,7 @@ export class Checkpoint {
     const number = Math.max(0, ...this.#parts().map((part) => part.number)) + 1;
     const name = path.join(this.#folder, `${number}-${randomBytes(6).toString("hex")}.jsonl`);
     this.#part = { path: name, file: fs.openSync(name, "ax+") };
+    this.#isTorn = false;
     const command = process.argv.slice(2, 3).join();
     this.#write(JSON.stringify({ run: { ...thisProcess(), command } }));
     fs.fdatasyncSync(this.#file);
@@ -312,6 +313,7 @@ export class Checkpoint {
     } catch (error) {
       const made = this.#part;
       this.#part = held;
+      this.#isTorn = true;
       if (made !== undefined && made !== held) {
         fs.closeSync(made.file);
         orUndefined(() => fs.unlinkSync(made.path));

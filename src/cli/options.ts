@@ -6,13 +6,15 @@ import { descriptions } from "../generated/descriptions.js";
 import { UsageError } from "./context.js";
 
 /** The operation that each of these commands calls. */
-export const operationOfCommand = {
+export const operationOfCommand: Readonly<
+  Record<"rerank" | "bulk" | "scale" | "resume" | "upload", OperationId>
+> = {
   rerank: "rerankDocuments",
   bulk: "rerankDocuments",
   scale: "scaleDeployment",
   resume: "resumeReinforcementFineTuningJob",
   upload: "uploadDatasetFile",
-} as const satisfies Readonly<Record<string, OperationId>>;
+};
 
 const { fields } = descriptions.rerankDocuments;
 

@@ -60,7 +60,7 @@ export class Rows {
   readonly #strengthOf: StrengthOf;
   /** The part of this run, whose rows of lines that are no requests are shown, and where these are. */
   readonly own: number;
-  readonly lineStarts = new Set<number>();
+  readonly lineStarts: Set<number> = new Set();
   readonly #ids = new IdTable();
   readonly #prints = new Numbers();
   readonly #starts = new Numbers();

@@ -219,7 +219,7 @@ async function sendAll(
   const totalBytes = sum(wanted.map(({ bytes }) => bytes));
   const ended = await runBatches({
     ...{ batches: wanted.length, concurrency: options.concurrency ?? 1, untilDeadline: false, signal, stop },
-    ...{ timeoutMs: Number.POSITIVE_INFINITY, calls: [] },
+    timeoutMs: Number.POSITIVE_INFINITY,
     async run(batch: number, _: unknown, lane: Lane) {
       const upload = wanted[batch] as Upload;
       const { file, name, id, fingerprint } = upload;

@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
-import { invalid } from "../errors/statusError.js";
+import { invalid, refusal } from "../errors/statusError.js";
 import { type FileSource, SourceError, type UrlLike } from "./fileSource.js";
 import { checkFileName, fromStream } from "./openFile.js";
 
@@ -9,17 +9,21 @@ const readBytes = 1024 * 1024;
 /** Opens a file by path. @throws StatusError when it cannot be read or is not a file */
 export async function openPath(path: string | UrlLike, name: string | undefined): Promise<FileSource> {
   // getBuiltinModule, not import: Bun and Deno run the web build, and bundlers for the web do not know Node's modules.
-  const { open, stat } = globalThis.process.getBuiltinModule("node:fs/promises");
+  const { open, constants } = globalThis.process.getBuiltinModule("node:fs/promises");
   const filePath = typeof path === "string" ? path : localPath(path);
-  // Checked before opening, because opening a named pipe would block until something writes to it.
-  const kind = await stat(filePath).catch((cause) => refuseToOpen(filePath, cause));
-  if (!kind.isFile()) {
-    const what = kind.isDirectory() ? "a folder" : "not a regular file";
-    throw invalid("file", `file ${quoted(filePath)} is ${what}: pass the path of one file.`);
+  // With O_NONBLOCK (not on Windows), opening a named pipe does not wait until something writes to it.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const handle = await open(filePath, flags).catch((cause) => refuseToOpen(filePath, cause));
+  let opened: BigIntStats;
+  let fileName: string;
+  try {
+    opened = await handle.stat({ bigint: true });
+    if (!opened.isFile()) throw notOneFile(filePath, opened.isDirectory());
+    fileName = name ?? checkFileName(filePath, "file");
+  } catch (error) {
+    await handle.close();
+    throw error;
   }
-  const fileName = name ?? checkFileName(filePath, "file");
-  const handle = await open(filePath, "r").catch((cause) => refuseToOpen(filePath, cause));
-  const opened = await handle.stat({ bigint: true });
   const check = (): Promise<void> => checkUnchanged(handle, opened);
   return {
     name: fileName,
@@ -91,7 +95,23 @@ function quoted(path: string): string {
   return JSON.stringify(path).replaceAll("\\\\", "\\");
 }
 
+function notOneFile(path: string, isFolder: boolean): Error {
+  const what = isFolder ? "a folder" : "not a regular file";
+  return invalid("file", `file ${quoted(path)} is ${what}: pass the path of one file.`);
+}
+
+// Codes of a lack or a fault of this machine: the file may be right, and can be opened later.
+const machineFailed = /^(EMFILE|ENFILE|EIO|ESTALE|ENOMEM|EAGAIN|EBUSY|ETIMEDOUT)$/;
+
 function refuseToOpen(path: string, cause: NodeJS.ErrnoException): never {
+  const { code = "" } = cause;
+  // ENXIO: a socket.
+  if (/^(EISDIR|ENXIO)$/.test(code)) throw notOneFile(path, code === "EISDIR");
+  if (machineFailed.test(code))
+    throw refusal("UNAVAILABLE", "file", `This machine cannot open file ${quoted(path)} now (${code}).`, {
+      hint: "Close other files and connections of this process, or look at the disk, and call again.",
+      cause,
+    });
   throw invalid("file", `file ${quoted(path)} ${openFailure(path, cause)}.`, { cause });
 }
 

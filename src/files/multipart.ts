@@ -51,6 +51,8 @@ export class Multipart implements FetchForm {
   // `fetch` itself reads this form, as a Blob, so this class cannot see whether all of it was sent.
   readonly duplex = undefined;
   readonly incomplete = false;
+  // The file's chunks while they are read into memory.
+  #collected: AsyncGenerator<Uint8Array> | undefined;
 
   constructor(field: string, type: string, part: Multipart["part"]) {
     const { name, size } = part.file;
@@ -84,25 +86,28 @@ export class Multipart implements FetchForm {
     return { cause: new SourceError("FAILED_PRECONDITION", "The file changed while it was read.") };
   }
 
-  close(): void {}
+  close(): void {
+    void this.#collected?.return(undefined).catch(() => {});
+  }
 
   /** The whole form as a Blob of Blobs: its length is known, and the platform streams it. */
   async toBody(): Promise<Blob> {
     const { head, tail } = this;
     const { file } = this.part;
-    const form = new Blob([head, ...(file.blob ? [file.blob()] : await collect(this.part)), tail]);
+    const form = new Blob([head, ...(file.blob ? [file.blob()] : await this.#collect()), tail]);
     const found = form.size - new Blob([head, tail]).size;
     if (file.size !== undefined && found !== file.size) throw changed(file, `${found}`);
     return form;
   }
-}
 
-// Reads the file whole before it is sent, because few runtimes can send a stream.
-async function collect(part: Multipart["part"]): Promise<Uint8Array<ArrayBuffer>[]> {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  // Each chunk is copied, because a stream may fill the same buffer again.
-  for await (const chunk of fileChunks(part)) parts.push(new Uint8Array(chunk));
-  return parts;
+  // Reads the file whole before it is sent, because few runtimes can send a stream.
+  async #collect(): Promise<Uint8Array<ArrayBuffer>[]> {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    this.#collected = fileChunks(this.part);
+    // Each chunk is copied, because a stream may fill the same buffer again.
+    for await (const chunk of this.#collected) parts.push(new Uint8Array(chunk));
+    return parts;
+  }
 }
 
 /**
@@ -182,7 +187,9 @@ export class FormBlob implements FetchForm {
     return this.#form.failedBy(error);
   }
 
-  close(): void {}
+  close(): void {
+    this.#form.close();
+  }
 
   #watched(slices: AsyncGenerator<Uint8Array>, size: number): ReadableStream<Uint8Array> {
     this.#reads = 0;

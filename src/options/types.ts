@@ -271,7 +271,7 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   agent?: object | undefined;
   /**
-   * A dispatcher of undici 6, 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with interceptors.
+   * A dispatcher of undici 7 or 8: a `Pool`, an `Agent`, a `ProxyAgent`, or one composed with interceptors.
    * It decides about connections, proxies, HTTP/2, the time to connect and its own retries, and you close it. Not
    * together with `agent`, `fetch`, `proxy`, `connectTimeoutMs`, `keepAliveMs` and `maxConnections`. Node only.
    */

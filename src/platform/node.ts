@@ -13,6 +13,7 @@ export {
   isBeforeConnection,
   keyAdvice,
   mocked,
+  timedOutByFetch,
   unconnected,
   wordsFor,
 } from "../transport/node/networkErrors.js";

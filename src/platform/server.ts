@@ -6,7 +6,13 @@ import type { Transport, TransportOptions } from "../transport/exchange.js";
 import * as web from "./web.js";
 
 export { unseenIn } from "../options/arguments.js";
-export { isBeforeConnection, keyAdvice, mocked, unconnected } from "../transport/node/networkErrors.js";
+export {
+  isBeforeConnection,
+  keyAdvice,
+  mocked,
+  timedOutByFetch,
+  unconnected,
+} from "../transport/node/networkErrors.js";
 export { inspectedAs } from "../values.js";
 export * from "./web.js";
 
@@ -15,9 +21,19 @@ export const runtime: string = runtimeName();
 
 /** Creates a transport over the caller's fetch function, or over the platform's own. */
 export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
-  const { fetch = (url: string, init: never) => globalThis.fetch(url, init) } = options;
+  const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, withFreshClient(init)) } =
+    options;
   return web.createTransport({ ...options, fetch }, given, isStreamed ? streamed : undefined);
 }
+
+// Deno repeats a request whose used connection was lost, also a POST: a client without idle connections has none.
+function withFreshClient(init: RequestInit): RequestInit {
+  const { Deno } = globalThis as { Deno?: { createHttpClient?(options: object): unknown } };
+  if (init.keepalive !== false || !Deno?.createHttpClient) return init;
+  fresh ??= Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  return Object.assign(init, { client: fresh });
+}
+let fresh: unknown;
 
 /** Always false, even if a test has defined a global `document`. */
 export function isBrowser(): boolean {

@@ -74,6 +74,9 @@ export function keyAdvice(_key: string): undefined {}
 /** Always undefined: `fetch` reports no error code that says why a connection failed. */
 export function unconnected(): undefined {}
 
+/** Always undefined: other `fetch` functions have no such limit. */
+export function timedOutByFetch(): undefined {}
+
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 

@@ -228,7 +228,7 @@ export class Lane implements AttemptTimes {
   }
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */
-  async wait(ms: number, time: Pick<Deadline, "during">): Promise<void> {
+  async wait(ms: number, time: Pick<Deadline, "untilEnded">): Promise<void> {
     // Counted from the attempt's end, like the pause that it caused: when that pause is over, this call is ready, and
     // comes before new calls.
     this.readyAt = this.ended + ms;
@@ -236,7 +236,11 @@ export class Lane implements AttemptTimes {
       this.#resume = resolve;
     });
     this.#schedule.add(this);
-    await time.during(turn);
+    try {
+      await time.untilEnded(turn);
+    } catch {
+      // The call has ended, which its next attempt tells.
+    }
     this.#schedule.waiting.delete(this);
   }
 

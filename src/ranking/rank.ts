@@ -14,7 +14,7 @@ import { backoff, fewAtOnce } from "../policy/decisions.js";
 import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
-import { now } from "../transport/time.js";
+import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
   type DoneBatch,
@@ -36,7 +36,8 @@ export interface RerankCall {
   readonly limiters: Limiters;
   /** Waits for a module that is loaded on first use. @throws StatusError */
   loaded<T>(part: Promise<T>): Promise<T>;
-  send<R>(body: RerankRequest, own: CallOptions, read: ResponseReader<R>): Promise<Outcome<R>>;
+  readonly deadline: Deadline;
+  send<R>(body: RerankRequest, own: CallOptions | undefined, read: ResponseReader<R>): Promise<Outcome<R>>;
 }
 
 const { body: rules } = requests.rerankDocuments;
@@ -81,16 +82,13 @@ export async function rankItems<T>(
 }
 
 // A call that is checked and ready to be made.
-interface Plan<T>
-  extends PlannedItems<T>,
-    Pick<BatchRun, "timeoutMs" | "untilDeadline" | "signal" | "calls"> {
+interface Plan<T> extends PlannedItems<T>, Pick<BatchRun, "timeoutMs" | "untilDeadline" | "signal"> {
   readonly items: readonly T[];
   readonly body: Omit<RerankRequest, "documents">;
   readonly options: RerankItemsOptions<T>;
   readonly concurrency: number | { readonly max: number };
   /** The deadline of each batch, in milliseconds. */
   readonly eachMs: number;
-  readonly endsAt: number;
 }
 
 function planOf<T>(
@@ -113,8 +111,8 @@ function planOf<T>(
   const atOnce = typeof concurrency === "number" ? concurrency : Math.min(fewAtOnce, concurrency.max);
   const wholeMs = timeoutMs ?? eachMs * Math.ceil(batched.batches.length / atOnce);
   const untilDeadline = own.maxRetries === undefined && settings.maxRetries === undefined;
-  const times = { eachMs, timeoutMs: wholeMs, endsAt: now() + wholeMs, untilDeadline };
-  return { items, body, options: own, ...batched, ...times, concurrency, signal, calls: settings.calls };
+  const times = { eachMs, timeoutMs: wholeMs, untilDeadline };
+  return { items, body, options: own, ...batched, ...times, concurrency, signal };
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
@@ -133,7 +131,13 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
     }
   };
   const concurrency = await limitOf(plan, rerank);
-  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, run });
+  const failed = await runBatches({
+    ...plan,
+    batches: batches.length,
+    concurrency,
+    deadline: rerank.deadline,
+    run,
+  });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   const { batch, error } = failed;
@@ -150,25 +154,25 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
 
 async function limitOf<T>(
   { concurrency, batches, untilDeadline }: Plan<T>,
-  { limiters, loaded }: RerankCall,
+  { limiters, loaded, deadline }: RerankCall,
 ): Promise<number | Limiter> {
   if (typeof concurrency === "number") return concurrency;
   const { max } = concurrency;
   // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
   if (batches.length <= fewAtOnce || !untilDeadline) return Math.min(fewAtOnce, max);
-  const { LimitSearch } = await loaded(import("../policy/search.js"));
+  const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
   return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
 }
 
 async function rankBatch<T>(
-  { body, options, batches, documentsOf, eachMs, endsAt }: Plan<T>,
+  { body, options, batches, documentsOf, eachMs }: Plan<T>,
   rerank: RerankCall,
   number: number,
   { signal, lane }: { signal: AbortSignalLike; lane: Lane },
 ): Promise<DoneBatch> {
-  const leftMs = Math.max(1, Math.ceil(endsAt - now()));
+  const leftMs = Math.max(1, Math.ceil(rerank.deadline.leftMs));
   // Without a prototype: a polluted Object.prototype must not set an option.
-  const call: CallOptions = Object.assign(Object.create(null), options, {
+  const call: CallOptions = Object.assign(Object.create(null), callOptionsIn(options), {
     signal,
     timeoutMs: Math.min(eachMs, leftMs),
     // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
@@ -183,6 +187,10 @@ async function rankBatch<T>(
     readObject((value) => readRanking(value, texts, places.itemOf)),
   );
   return { number, places, ranking: data, attempts, headers: response.headers };
+}
+
+function callOptionsIn(options: RerankItemsOptions<never>): CallOptions {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(callOptionTable, name)));
 }
 
 function notifyBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {

@@ -4,7 +4,7 @@ import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { Lane, machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
 import { Deadline, endOnAbort } from "../transport/time.js";
-import { addTo, memberOf, removeFrom } from "../values.js";
+import { memberOf } from "../values.js";
 
 /** The failure that ended the batches of a call. */
 interface BatchFailure {
@@ -26,8 +26,8 @@ export interface BatchRun {
   readonly signal: AbortSignalLike | undefined;
   /** When this signal aborts, no batch begins and none is retried, and those in flight finish. */
   readonly stop?: AbortSignalLike | undefined;
-  /** The deadlines of the client's running calls. */
-  readonly calls: Deadline[];
+  /** The deadline of the whole call. */
+  readonly deadline?: Deadline;
   run(batch: number, signal: AbortSignalLike, lane: Lane): Promise<void>;
 }
 
@@ -56,13 +56,13 @@ class Batches {
     this.ended = new Promise((resolve) => {
       this.#resolve = resolve;
     });
-    const { concurrency, untilDeadline, timeoutMs, signal, stop, calls } = given;
+    const { concurrency, untilDeadline, timeoutMs, signal, stop, deadline = new Deadline([]) } = given;
     const limiter = typeof concurrency === "number" ? new Limiter(concurrency) : concurrency;
     this.#limiter = limiter;
     this.#schedule = new Schedule({ limiter, clock: machineClock, untilDeadline }, this);
-    this.#deadline = new Deadline(timeoutMs, timeoutMs, signal);
-    this.#deadline.running = { abort: () => this.#onEnd() };
-    addTo(calls, this.#deadline);
+    this.#deadline = deadline;
+    deadline.running = { abort: () => this.#onEnd() };
+    deadline.limit(timeoutMs, timeoutMs, signal);
     this.#ignoreStop = stop && endOnAbort(stop, { end: () => this.#stop() });
     this.#schedule.advance();
     this.#finish();
@@ -124,7 +124,7 @@ class Batches {
 
   // Ends the run if no batch is running, and none is left to begin or the call has ended.
   #finish(): void {
-    const { batches, calls, timeoutMs, signal } = this.#given;
+    const { batches, timeoutMs, signal } = this.#given;
     const ended = this.#isStopped ? "aborted" : this.#deadline.ended;
     const isLeft = this.#next < batches;
     if (this.#underWay > 0 || (isLeft && ended === undefined)) return;
@@ -135,7 +135,6 @@ class Batches {
     this.#schedule.close();
     this.#deadline.dispose();
     this.#ignoreStop?.();
-    removeFrom(calls, this.#deadline);
     this.#resolve(this.#failure);
   }
 }

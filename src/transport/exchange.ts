@@ -2,7 +2,8 @@
 // transport adds only how bytes leave and arrive.
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/types.js";
-import { memberOf, textFor, valueOr } from "../values.js";
+import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
+import type { Deadline } from "./time.js";
 
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
@@ -27,10 +28,11 @@ export interface TransportRequest {
   readonly freshSocket: boolean;
   /** Milliseconds to connect: name lookup, TCP, the tunnel through a proxy, TLS. */
   readonly connectTimeoutMs: number;
-  /** The deadline of the whole call, in milliseconds. */
-  readonly timeoutMs: number;
-  /** `started` is called once the request no longer waits for other requests to end. */
-  readonly lifetime: { started(): void };
+  /**
+   * The call. `running` is set to what its end aborts, and `started` is called once the request no longer waits for
+   * other requests to end.
+   */
+  readonly lifetime: Pick<Deadline, "running" | "started" | "timeoutMs">;
 }
 
 /** Whether a status says that the request succeeded. */
@@ -69,8 +71,10 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
-/** The message for a request that failed because its file could not be read. */
-export const sourceFailed = "Reading the file failed.";
+/** The message for a request that failed because its file could not be read: the error's own words say why. */
+export function sourceFailed(cause: unknown): string {
+  return `Reading the file failed: ${wordsOf(cause)}`;
+}
 
 /**
  * An error's network code, such as ECONNRESET, or "". Node's fetch throws "fetch failed" with the code in its cause.
@@ -123,6 +127,19 @@ export const respondedEarly = "The response came before the whole file was sent.
 /** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
+// How many chunks of a body are kept before small ones are joined.
+const mostLoose = 1024;
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((total, { byteLength }) => total + byteLength, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
 /**
  * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
  * its body that arrived.
@@ -134,6 +151,9 @@ export class TransportResponse {
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
+  // How many of the first chunks stay as they are, and how many bytes these have.
+  #joined = 0;
+  #joinedBytes = 0;
   readonly #headers: () => Readonly<Record<string, string>>;
 
   /** @param headers Returns the response's headers, which few calls need */
@@ -158,8 +178,22 @@ export class TransportResponse {
   /** Keeps decoded bytes, up to the limit. */
   keep(chunk: Uint8Array, exchange: Exchange): void {
     this.kept += chunk.byteLength;
-    if (this.kept <= this.limit) this.chunks.push(chunk);
-    else this.tooLarge(exchange);
+    if (this.kept > this.limit) {
+      this.tooLarge(exchange);
+      return;
+    }
+    this.chunks.push(chunk);
+    if (this.chunks.length - this.#joined < mostLoose) return;
+    // Small chunks are joined: each is an object of some 400 bytes, however few bytes it has.
+    if (this.kept - this.#joinedBytes < mostLoose * 1024)
+      this.chunks.push(joined(this.chunks.splice(this.#joined)));
+    this.#joined = this.chunks.length;
+    this.#joinedBytes = this.kept;
+  }
+
+  /** Calls `done` once all bytes that have arrived are decoded. */
+  flush(done: () => void): void {
+    done();
   }
 
   protected tooLarge(exchange: Exchange): void {
@@ -168,13 +202,7 @@ export class TransportResponse {
 
   /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
-    const bytes = new Uint8Array(this.chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-    let at = 0;
-    for (const chunk of this.chunks) {
-      bytes.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return bytes;
+    return joined(this.chunks);
   }
 
   /** The decoded body. */
@@ -197,6 +225,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   constructor(request: TransportRequest) {
     this.request = request;
+    // Set before anything of the caller is called (a fetch function, a dispatcher, an agent), which may end the call.
+    request.lifetime.running = this;
     this.whole = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.#reject = reject;
@@ -249,10 +279,11 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   /** Ends a request whose response broke off. An error response still counts, but a 2xx response must be complete. */
   cut(text: string, details: SeenDetails): void {
     if (this.response === undefined || this.response.ok) this.failed(text, details);
-    else {
-      this.ended();
-      this.stop();
-    }
+    else
+      this.response.flush(() => {
+        this.ended();
+        this.stop();
+      });
   }
 
   /** Called when a 2xx response has arrived before the whole file was sent: waits for the rest, or fails. */

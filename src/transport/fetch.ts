@@ -20,6 +20,10 @@ export function createFetchTransport(
   return { send: (request) => new FetchExchange(fetch as FetchLike, request, formOf), close() {} };
 }
 
+function isCacheable(): boolean {
+  return typeof Request === "function" && "cache" in Request.prototype;
+}
+
 class FetchExchange extends Exchange {
   // "connect" until `fetch` is called: nothing is sent while the body of a form is made.
   phase: Phase = "connect";
@@ -37,7 +41,7 @@ class FetchExchange extends Exchange {
 
   async #run(
     fetch: FetchLike,
-    { method, url, headers, body, maxResponseBytes }: TransportRequest,
+    { method, url, headers, body, maxResponseBytes, freshSocket }: TransportRequest,
   ): Promise<void> {
     const content = this.body ? await this.body.toBody(headers) : (body as string | undefined);
     if (this.request === undefined) return;
@@ -51,6 +55,10 @@ class FetchExchange extends Exchange {
       duplex: this.body?.duplex,
       // Redirects are never followed, so that the key and the file go to no other address.
       redirect: "manual",
+      // Frameworks such as Next.js answer a request from their cache. Older workerd rejects the option, and lacks the member.
+      cache: isCacheable() ? "no-store" : undefined,
+      // Bun repeats a request whose used connection was lost, so it gets a new one. Elsewhere false is the default.
+      keepalive: freshSocket ? false : undefined,
       signal: this.#controller.signal,
     };
     await this.#receive(await fetch(url.href, init as never), maxResponseBytes);
@@ -82,7 +90,7 @@ class FetchExchange extends Exchange {
     const failed: ReturnType<FetchForm["failedBy"]> =
       this.body?.failedBy(cause) ?? (this.phase === "connect" ? { cause } : undefined);
     if (failed?.isUnsent) this.phase = "connect";
-    if (failed) this.cut(sourceFailed, { reason: "source", cause: failed.cause });
+    if (failed) this.cut(sourceFailed(failed.cause), { reason: "source", cause: failed.cause });
     else this.cut(text, { cause, isGuessed: this.phase === "headers" });
   }
 

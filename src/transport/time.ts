@@ -106,33 +106,57 @@ export function after(ms: number, run: () => void): () => void {
 /** Why a call ended before its response. */
 export type EndReason = "aborted" | "closed" | "deadline";
 
-/** A call's deadline: one timer for it and for attempt timeouts, and the caller's signal. `dispose` releases both. */
+/**
+ * A call from its first line on: in the list of its client's calls, with one deadline, one signal and one timer, also for
+ * the attempt timeout. `dispose` releases them. A wait that the end cuts short rejects with this object.
+ */
 export class Deadline {
-  /** The index of this deadline in `calls`, the list of its client's running calls. */
+  /** The index of this deadline in `calls`. */
   at = 0;
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
   /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */
   running: (Pick<Exchange, "abort"> & Partial<Pick<Exchange, "arrived">>) | undefined;
-  readonly #attemptTimeoutMs: number;
-  readonly #endsAt: number;
+  /** Milliseconds for the whole call. */
+  timeoutMs: number = Number.POSITIVE_INFINITY;
+  /** The signal that can end the call. */
+  signal: AbortSignalLike | undefined;
+  readonly #calls: Deadline[];
+  readonly #begunAt: number = now();
+  #attemptTimeoutMs = Number.POSITIVE_INFINITY;
+  #endsAt = Number.POSITIVE_INFINITY;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
   // When the timer is due.
   #dueAt = 0;
   // Whether this attempt got extra time because a busy event loop kept it from connecting.
   #isExtended = false;
-  #timer: ReturnType<typeof setTimeout>;
-  readonly #ignoreSignal: (() => void) | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #ignoreSignal: (() => void) | undefined;
 
-  /** @param timeoutMs Milliseconds for the whole call. @param attemptTimeoutMs Milliseconds for each attempt. */
-  constructor(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined) {
-    const start = now();
+  /** @param calls The deadlines of the client's running calls */
+  constructor(calls: Deadline[]) {
+    this.#calls = calls;
+    addTo(calls, this);
+  }
+
+  /**
+   * Sets the times, which count from the call's first line, and the signal. Called again once a request's own deadline
+   * is known.
+   * @param attemptTimeoutMs Milliseconds for each attempt
+   */
+  limit(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined): void {
+    const isFirst = this.#timer === undefined;
+    const start = isFirst ? this.#begunAt : now();
+    this.timeoutMs = timeoutMs;
     this.#attemptTimeoutMs = attemptTimeoutMs;
-    this.#endsAt = start + timeoutMs;
+    this.#endsAt = this.#begunAt + timeoutMs;
+    clearTimeout(this.#timer);
     // Most calls set this timer only once, as it starts with the attempt timeout if that is shorter. Its duration is an
     // option's value: a difference of times may have a fraction, for which V8 recompiles all of Node's timers.
-    this.#timer = this.#start(start, Math.min(timeoutMs, attemptTimeoutMs));
-    this.#ignoreSignal = signal && endOnAbort(signal, this);
+    this.#timer = this.#start(start, Math.min(isFirst ? timeoutMs : this.#endsAt - start, attemptTimeoutMs));
+    if (!isFirst || signal === undefined) return;
+    this.signal = signal;
+    this.#ignoreSignal = endOnAbort(signal, this);
   }
 
   get leftMs(): number {
@@ -153,25 +177,40 @@ export class Deadline {
     this.running = undefined;
   }
 
-  /** Waits for `promise`; resolves to undefined as soon as the call is over. */
-  during<T>(promise: Promise<T>): Promise<T | undefined> {
-    return new Promise<T | undefined>((resolve, reject) => {
-      promise.then(resolve, reject);
-      this.running = { abort: () => resolve(undefined) };
-      if (this.ended) resolve(undefined);
+  /**
+   * Waits for `promise`, which nobody can end: when the call is over, it is left to itself.
+   * @param release Called with a value that comes too late, such as an open file
+   * @throws this deadline as soon as the call is over
+   */
+  untilEnded<T>(promise: Promise<T>, release?: (late: T) => unknown): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      promise.then((value) => {
+        if (this.ended) release?.(value);
+        resolve(value);
+      }, reject);
+      this.running = { abort: () => reject(this) };
+      if (this.ended) reject(this);
     });
   }
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
-  wait(ms: number): Promise<void> {
+  async wait(ms: number): Promise<void> {
     let cancel!: () => void;
     const over = new Promise<void>((resolve) => {
       cancel = after(ms, resolve);
     });
-    return this.during(over).then(cancel);
+    try {
+      await this.untilEnded(over);
+    } catch {
+      // `ended` tells.
+    }
+    cancel();
   }
 
   dispose(): void {
+    if (this.at < 0) return;
+    removeFrom(this.#calls, this);
+    this.at = -1;
     clearTimeout(this.#timer);
     this.#ignoreSignal?.();
     this.running = undefined;

@@ -1,5 +1,5 @@
 // Sends through undici's `dispatch`. This file is loaded only if a client has a dispatcher, or a mock replaces the
-// network. undici 6 calls other handler methods than 7 and 8, and an interceptor may keep back the start of a request.
+// network. An interceptor may keep back the start of a request.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
@@ -18,32 +18,10 @@ import {
 } from "./exchange.js";
 import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";
 import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./node/networkErrors.js";
-import { headersFrom } from "./node/quirks.js";
 
-/** Aborts and pauses a request. undici 7 and 8 pass this object to the handler. */
+/** Aborts and pauses a request. undici passes this object to the handler. */
 interface Controller extends Flow {
   abort(reason: Error): void;
-}
-
-/** Aborts and pauses a request of undici 6, which asks at each chunk whether to go on. */
-class LegacyController implements Controller {
-  paused = false;
-  /** Tells undici to go on. */
-  resumed: () => void = () => {};
-  readonly abort: (reason: Error) => void;
-
-  constructor(abort: (reason: Error) => void) {
-    this.abort = abort;
-  }
-
-  pause(): void {
-    this.paused = true;
-  }
-
-  resume(): void {
-    this.paused = false;
-    this.resumed();
-  }
 }
 
 // Whether each dispatcher was seen to announce the start of a request. Clients with the same dispatcher share this.
@@ -91,7 +69,7 @@ function refuseStart(controller: Controller, isTold: () => boolean): void {
   if (!isTold()) throw ended;
 }
 
-/** One request in flight, and its undici handler: undici 6 calls `onConnect` and the like, 7 and 8 `onRequestStart`. */
+/** One request in flight, and its handler of undici 7 and 8. */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
   declare protected body: DispatchedForm | undefined;
@@ -100,7 +78,6 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
   // `#isEarly`: `dispatch` has not yet returned. `#isTold`: undici has reported an error of the request.
   #isEarly = false;
   #isTold = false;
-  #legacy: LegacyController | undefined;
 
   constructor(dispatcher: DispatcherLike, request: TransportRequest) {
     super(request);
@@ -165,35 +142,6 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#broke(error, false);
   }
 
-  // undici 6 calls onConnect, onHeaders, onData, onComplete and onError, which follow, instead of those above.
-  onConnect(abort: (reason: Error) => void): void {
-    this.#legacy = new LegacyController(abort);
-    this.onRequestStart(this.#legacy);
-  }
-
-  onHeaders(status: number, raw: readonly Uint8Array[], resume: () => void): boolean {
-    // An interceptor may respond although no start was announced.
-    this.#legacy ??= new LegacyController(() => {});
-    const controller = this.#legacy;
-    controller.resumed = resume;
-    this.onResponseStart(controller, status, headersFrom(raw));
-    return true;
-  }
-
-  onData(chunk: Uint8Array): boolean {
-    const controller = this.#legacy as LegacyController;
-    this.onResponseData(controller, chunk);
-    return !controller.paused;
-  }
-
-  onComplete(): void {
-    this.onResponseEnd();
-  }
-
-  onError(error: Error): void {
-    this.onResponseError(null, error);
-  }
-
   protected override deliver(response: DecodedResponse): void {
     if (response.ok) this.body?.responded();
     super.deliver(response);
@@ -255,7 +203,7 @@ function dispatchedResponse(
   return new DecodedResponse(status, maxResponseBytes, encoding, () => headersIn(headers));
 }
 
-// Converts the headers of undici 7 and 8: names in lower case, and one string for each name.
+// Converts the headers of undici: names in lower case, and one string for each name.
 function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
   const names = Object.keys(headers);
   return Object.fromEntries(names.map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]));
@@ -307,7 +255,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
     try {
       yield* this.chunks;
     } catch (cause) {
-      this.#failed(sourceFailed, cause);
+      this.#failed(sourceFailed(cause), cause);
       throw cause;
     }
   }

@@ -1,12 +1,16 @@
+import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
+import type { Outcome, PreparedRequest } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
+import { checkCallback, checkFlag } from "../options/arguments.js";
+import { callOptionTable } from "../options/table.js";
 import type { CallPromise } from "../options/types.js";
-import { ownProperties } from "../options/validate.js";
+import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
 import { loaded, startCall } from "./invoke.js";
-import type { UploadOptions } from "./types.js";
+import type { OperationArguments, UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets extends DatasetsOperations {
@@ -31,19 +35,37 @@ export interface Datasets extends DatasetsOperations {
   upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;
 }
 
+const uploadOptionTable: OptionTable<UploadOptions> = {
+  ...callOptionTable,
+  name: 1,
+  size: 1,
+  contentType: 1,
+  onProgress: checkCallback,
+  verifyBytes: checkFlag,
+};
+
+/** @internal Makes a call that sends a file. */
+export function makeUpload<T>(
+  client: ClientConfig,
+  input: OperationArguments,
+  options: UploadOptions | undefined,
+): Promise<Outcome<T>> {
+  return makeCall(client, input.operation, { options, table: uploadOptionTable }, async (settings, own) => {
+    const { prepareUpload } = await loaded(import("./uploadFile.js"));
+    return (await prepareUpload(settings, input, own)) as PreparedRequest<never>;
+  });
+}
+
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   return {
     upload: (datasetId, file, options) =>
-      startCall("uploadDatasetFile", client, async () => {
+      startCall("uploadDatasetFile", client, () => {
         const on = memberOf(file, "on");
         // A Readable that fails before it is read would end the process. The upload reports the failure.
         if (typeof on === "function") on.call(file, "error", () => {});
-        // Copied, because the caller may change the options while the module is loaded.
-        const own = ownProperties(options, "options");
-        const { uploadFile } = await loaded(import("./uploadFile.js"));
-        const ids = { dataset_id: datasetId };
-        return uploadFile(client, { operation: "uploadDatasetFile", ids, body: file }, own);
+        const input = { operation: "uploadDatasetFile", ids: { dataset_id: datasetId }, body: file } as const;
+        return makeUpload<DatasetFile>(client, input, options);
       }),
   };
 }

@@ -6,7 +6,7 @@ import { checkId } from "../options/arguments.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
-import { invoke, ownOptions, startCall } from "./invoke.js";
+import { invoke, startCall } from "./invoke.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
@@ -30,7 +30,7 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
   return {
     scale: (deploymentId, replicaCount, options) =>
       startCall("scaleDeployment", client, () =>
-        invoke(client, "scaleDeployment", ownOptions(options), () => {
+        invoke(client, "scaleDeployment", options, () => {
           // Callers used to other clients may pass one object: the message then shows this method's arguments.
           if (typeof deploymentId !== "string")
             throw invalid("deploymentId", "deploymentId of scale(id, replicas) must be a string.");

@@ -1,41 +1,35 @@
 // Turns a method's arguments into a request and the promise of a call.
 import { publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
+import { endedFailure } from "../call/noResponse.js";
 import { requestIdOf } from "../call/response.js";
-import { type ClientConfig, callSettings } from "../call/settings.js";
+import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
-import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../errors/statusError.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
-import { camelCase, ownProperties, type RequestRules } from "../options/validate.js";
-import { attemptPolicy } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import { camelCase, type RequestRules } from "../options/validate.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
+import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
-
-/** The options of one call, copied and checked. @throws StatusError */
-export function ownOptions(options: CallOptions | undefined): CallOptions {
-  const policy = (options as { readonly [attemptPolicy]?: Lane } | undefined)?.[attemptPolicy];
-  if (options !== undefined && policy?.options === options) return options;
-  return ownProperties(options, "options", callOptionTable);
-}
 
 /**
  * Makes one call of an operation. Nothing is sent before everything is checked.
- * @param own The call's options, copied and checked. @param specOf Checks the arguments. @throws StatusError
+ * @param specOf Checks the arguments. @throws StatusError
  */
 export function invoke<T>(
   client: ClientConfig,
   operation: OperationId,
-  own: CallOptions,
+  options: CallOptions | undefined,
   specOf: (settings: CallSettings) => CallSpec<T>,
 ): Promise<Outcome<T>> {
-  const settings = callSettings(client, own, operation);
-  return makeCall(prepare(settings, operation, specOf(settings)), settings);
+  return makeCall(client, operation, { options, table: callOptionTable }, (settings) =>
+    prepare(settings, operation, specOf(settings)),
+  );
 }
 
 /** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
@@ -175,6 +169,7 @@ function namedError(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
 ): StatusError {
+  if (error instanceof Deadline) return endedError(error, operation);
   // The checks of arguments do not know their operation, so it is added to the error here.
   if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
   // Any other error comes from an argument that threw when it was read, such as in a getter.
@@ -187,6 +182,15 @@ function namedError(
     hint: "See cause.",
     cause: text === said ? error : redactCause(redact, error),
   });
+}
+
+// The error of a call that ended before there was a request.
+function endedError(
+  { ended = "aborted", timeoutMs, signal }: Deadline,
+  operation: OperationName,
+): StatusError {
+  const failure = endedFailure(ended, timeoutMs, undefined, memberOf(signal, "reason"));
+  return new StatusError(failure.message, Object.assign(failure, { operation }));
 }
 
 function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {

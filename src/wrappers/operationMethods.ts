@@ -1,7 +1,22 @@
+import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
+import type { Outcome } from "../call/types.js";
+import { requests } from "../generated/contract.js";
+import { checkCount } from "../options/arguments.js";
+import { callOptionTable } from "../options/table.js";
+import type { CallOptions } from "../options/types.js";
+import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
+import { makeUpload } from "./datasets.js";
 import { loaded, startCall } from "./invoke.js";
-import type { ClientInside, OperationMethod, RequestOptions, ServiceCall, ServiceRequest } from "./types.js";
+import type {
+  ClientInside,
+  OperationArguments,
+  OperationMethod,
+  RequestOptions,
+  ServiceCall,
+  ServiceRequest,
+} from "./types.js";
 
 // The module behind `client.request` and added operations, loaded with the first such call: few programs make one.
 const late = () => loaded(import("./request.js"));
@@ -16,7 +31,7 @@ export function addOperations<T extends object>(
   for (const [group, named] of Object.entries(methods)) {
     const calls = Object.entries(named).map(([name, method]) => {
       const call = (...given: unknown[]) =>
-        startCall(method.operation, settings, async () => (await late()).callMethod(settings, method, given));
+        startCall(method.operation, settings, () => callMethod(settings, method, given));
       return [name, call] as const;
     });
     // A polluted Object.prototype adds no group.
@@ -32,13 +47,54 @@ export function createCalls(
   settings: ClientConfig,
 ): Pick<ClientInside, "callEncoded" | "callOperation"> & { readonly request: ServiceCall } {
   return {
-    callEncoded: (...given) =>
-      startCall("request", settings, async () => (await late()).sendEncoded(settings, ...given)),
-    callOperation: (input, options) =>
-      startCall(input.operation, settings, async () =>
-        (await late()).callOperation(settings, input, options),
+    callEncoded: (request, options, onResponse) =>
+      startCall("request", settings, () =>
+        makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
+          (await late()).prepareEncoded(...call, request, onResponse),
+        ),
       ),
+    callOperation: (input, options) =>
+      startCall(input.operation, settings, () => callOperation(settings, input, options)),
     request: <T>(request: ServiceRequest, options?: RequestOptions) =>
-      startCall<T>("request", settings, async () => (await late()).sendAny<T>(settings, request, options)),
+      startCall<T>("request", settings, () =>
+        makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
+          (await late()).prepareAny<T>(...call, request),
+        ),
+      ),
   };
+}
+
+const { accountId: _, ...sharedNames } = callOptionTable;
+const requestOptionTable = {
+  ...sharedNames,
+  maxResponseBytes: checkCount,
+} as object as OptionTable<CallOptions>;
+
+// Makes a call from a method's arguments: ids, body or file, parameters, options.
+function callMethod(
+  client: ClientConfig,
+  { operation, path, body, parameters }: OperationMethod,
+  given: readonly unknown[],
+): Promise<Outcome<unknown>> {
+  const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
+  let at = path.length;
+  const input = {
+    operation,
+    ids,
+    body: body ? given[at++] : undefined,
+    parameters: parameters ? (given[at++] as object | undefined) : undefined,
+  };
+  return callOperation(client, input, given[at] as CallOptions | undefined);
+}
+
+function callOperation(
+  client: ClientConfig,
+  input: OperationArguments,
+  options: CallOptions | undefined,
+): Promise<Outcome<unknown>> {
+  const { file }: RequestRules = requests[input.operation];
+  if (file !== undefined) return makeUpload(client, input, options);
+  return makeCall(client, input.operation, { options, table: callOptionTable }, async (settings) =>
+    (await late()).prepareOperation(settings, input),
+  );
 }

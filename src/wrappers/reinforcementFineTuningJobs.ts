@@ -9,7 +9,7 @@ import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
-import { invoke, ownOptions, startCall } from "./invoke.js";
+import { invoke, startCall } from "./invoke.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {
@@ -34,7 +34,7 @@ export function createReinforcementFineTuningJobs(
   return {
     resume: (jobId, options) =>
       startCall("resumeReinforcementFineTuningJob", client, () =>
-        invoke(client, "resumeReinforcementFineTuningJob", ownOptions(options), () => ({
+        invoke(client, "resumeReinforcementFineTuningJob", options, () => ({
           ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
           body: {},
           read: readJob,

@@ -1,16 +1,12 @@
 // Calls operations by their description in the contract, and `client.request`. Loaded with the first such call.
-import { makeCall } from "../call/call.js";
 import { readObject, readWhole, unusableResponse } from "../call/response.js";
-import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { Outcome, ResponseReader } from "../call/types.js";
+import type { CallSettings, PreparedRequest, ResponseReader } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
 import { type OperationRow, operations, requests } from "../generated/contract.js";
-import { checkCount, checkHeaders, checkId, isHeaderText } from "../options/arguments.js";
+import { checkHeaders, checkId, isHeaderText } from "../options/arguments.js";
 import type { Rules } from "../options/rules.js";
-import { callOptionTable } from "../options/table.js";
-import type { CallOptions } from "../options/types.js";
 import {
   checkSpelling,
   type OptionTable,
@@ -21,59 +17,30 @@ import {
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
-import { exactUrl, ownOptions, prepare, writeJson } from "./invoke.js";
+import { exactUrl, prepare, writeJson } from "./invoke.js";
 import type {
-  EncodedCall,
+  EncodedContent,
   EncodedRequest,
   OperationArguments,
-  OperationMethod,
   QueryValue,
   RequestOptions,
   ServiceRequest,
 } from "./types.js";
 
-/** Makes a call from a method's arguments: ids, body or file, parameters, options. @throws StatusError */
-export async function callMethod<T>(
-  client: ClientConfig,
-  { operation, path, body, parameters }: OperationMethod,
-  given: readonly unknown[],
-): Promise<Outcome<T>> {
-  const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
-  let at = path.length;
-  const input = {
-    operation,
-    ids,
-    body: body ? given[at++] : undefined,
-    json: undefined,
-    parameters: parameters ? (given[at++] as object | undefined) : undefined,
-  };
-  return callOperation(client, input, given[at] as CallOptions | undefined);
-}
-
-/** Checks the arguments of an operation, and makes the call. @throws StatusError */
-export async function callOperation<T>(
-  client: ClientConfig,
-  input: OperationArguments,
-  options: CallOptions | undefined,
-): Promise<Outcome<T>> {
+/** Checks the arguments of an operation, and makes its request. @throws StatusError */
+export function prepareOperation<T>(settings: CallSettings, input: OperationArguments): PreparedRequest<T> {
   const { operation, body, parameters, json } = input;
   const rules: RequestRules = requests[operation];
-  if (rules.file !== undefined) {
-    const { uploadFile } = await import("./uploadFile.js");
-    return uploadFile(client, input, ownProperties(options, "options")) as Promise<Outcome<T>>;
-  }
-  const settings = callSettings(client, ownOptions(options), operation);
   const row: OperationRow = operations[operation];
   const { query, headers } = checkParameters(rules, parameters);
   const read = readerFor(row) as ResponseReader<T>;
   const prepared = prepare(settings, operation, { ids: input.ids, body: checkBody(rules, body), read });
-  const request = {
+  return {
     ...prepared,
     url: exactUrl(prepared.url.href + encodeQuery(query)),
     headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
     body: json ?? prepared.body,
   };
-  return makeCall(request, settings);
 }
 
 function checkParameters({ query, headers }: RequestRules, given: object | undefined) {
@@ -122,18 +89,15 @@ const names: OptionTable<ServiceRequest> = {
   contentType: 1,
   accept: 1,
 };
-const { accountId: _, ...sharedNames } = callOptionTable;
-const requestOptionTable: OptionTable<RequestOptions> = { ...sharedNames, maxResponseBytes: checkCount };
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-const defaultTimeoutMs = 30_000;
 const defaultMaxResponseBytes = 1024 * 1024;
 
-/** Checks and encodes the caller's request, and makes the call. @throws StatusError */
-export async function sendAny<T>(
-  client: ClientConfig,
+/** Checks and encodes the caller's request. @throws StatusError */
+export async function prepareAny<T>(
+  settings: CallSettings,
+  own: RequestOptions,
   request: ServiceRequest,
-  options: RequestOptions | undefined,
-): Promise<Outcome<T>> {
+): Promise<PreparedRequest<T>> {
   const { method, path, query, body, contentType, accept } = ownProperties(request, "request", names);
   checkMethod(method, body);
   checkMediaType(contentType, "contentType");
@@ -141,57 +105,51 @@ export async function sendAny<T>(
   const target = encodePath(path) + encodeQuery(query);
   const content = await contentOf(body, contentType);
   const read = readWhole((whole) => readContent(whole) as T | Failure);
-  return make(client, { method, target, accept, ...content }, options, read);
+  return requestOf(settings, own, { method, target, accept, ...content }, read);
 }
 
-/** Sends a request that is already encoded, and returns the response's body as bytes. @throws StatusError */
-export async function sendEncoded(
-  client: ClientConfig,
-  ...[request, options, onResponse]: Parameters<EncodedCall>
-): Promise<Outcome<Uint8Array>> {
+/** Makes the request of a call whose path, query and body are already encoded. @throws StatusError */
+export async function prepareEncoded(
+  settings: CallSettings,
+  own: RequestOptions,
+  { content, ...encoded }: EncodedRequest,
+  onResponse: (headers: Readonly<Record<string, string>>) => void,
+): Promise<PreparedRequest<Uint8Array>> {
+  const request = { ...encoded, ...(await content()) };
   checkMethod(request.method, request.body);
   const read = readWhole((response) => {
     const content = readContent(response);
     return content instanceof Failure ? content : response.bytes;
   });
-  return make(client, request, options, (response, secrets) => {
+  return requestOf(settings, own, request, (response, secrets) => {
     onResponse(response.headers);
     return read(response, secrets);
   });
 }
 
-function make<T>(
-  client: ClientConfig,
-  request: EncodedRequest,
-  options: RequestOptions | undefined,
+function requestOf<T>(
+  settings: CallSettings,
+  own: RequestOptions,
+  { method, target, body, contentType, accept }: Omit<EncodedRequest, "content"> & EncodedContent,
   read: ResponseReader<T>,
-): Promise<Outcome<T>> {
-  const own = ownProperties(options, "options", requestOptionTable);
-  const settings = callSettings(client, own, "request");
-  const { method, body, contentType, accept } = request;
-  const prepared = {
-    operation: "request" as const,
+): PreparedRequest<T> {
+  return {
+    operation: "request",
     method,
-    url: urlBelow(settings.client.baseUrl, request.target),
-    headers: undefined,
+    url: urlBelow(settings.client.baseUrl, target),
+    headers: {
+      // The response may be large: compression is asked for.
+      ...(!Object.hasOwn(settings.headers, "accept-encoding") && { "accept-encoding": "gzip, deflate, br" }),
+      ...(accept !== undefined && { accept }),
+    },
     body,
     file: undefined,
     contentType,
     maxResponseBytes: own.maxResponseBytes ?? defaultMaxResponseBytes,
+    idempotent: isIdempotent(method),
     read,
     content: undefined,
   };
-  return makeCall(prepared, {
-    ...settings,
-    timeoutMs: settings.timeoutMs ?? defaultTimeoutMs,
-    idempotent: settings.idempotent ?? isIdempotent(method),
-    // The response may be large: compression is asked for.
-    headers: {
-      "accept-encoding": "gzip, deflate, br",
-      ...settings.headers,
-      ...(accept !== undefined && { accept }),
-    },
-  });
 }
 
 function checkMethod(method: string, body: unknown): void {
@@ -264,10 +222,7 @@ function encodeText(text: string): string {
 }
 
 /** Turns the caller's body into the body to send. @throws StatusError if it is neither JSON nor bytes. */
-async function contentOf(
-  body: unknown,
-  contentType: string | undefined,
-): Promise<Pick<EncodedRequest, "body" | "contentType">> {
+async function contentOf(body: unknown, contentType: string | undefined): Promise<EncodedContent> {
   if (body === undefined) {
     if (contentType === undefined) return { body, contentType };
     throw invalid("contentType", "contentType is given without a body.");
@@ -289,7 +244,7 @@ async function readBytes(
   body: unknown,
   tag: string,
   contentType: string | undefined,
-): Promise<Pick<EncodedRequest, "body" | "contentType">> {
+): Promise<EncodedContent> {
   const isForm = tag === "FormData";
   if (contentType === undefined || (isForm && !/^multipart\/form-data$/i.test(contentType))) {
     const needed = isForm ? "multipart/form-data" : "application/octet-stream";

@@ -3,13 +3,16 @@ import type { ClientConfig } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
+import { checkDuration } from "../options/arguments.js";
+import { checkSignal } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
 import type { Limiters } from "../policy/limiter.js";
 import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
+import { Deadline } from "../transport/time.js";
 import { memberOf, ownValue } from "../values.js";
-import { invoke, loaded, ownOptions, start, startCall } from "./invoke.js";
+import { invoke, loaded, start, startCall } from "./invoke.js";
 
 const { body: rules } = requests.rerankDocuments;
 
@@ -59,19 +62,28 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       return { ids: undefined, body: whole, read };
     });
   function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", client, () => send(body, ownOptions(options), readResponse));
+    return startCall("rerankDocuments", client, () => send(body, options, readResponse));
   }
   const items: RerankItems = (query, given, options) =>
     start(
       "rerankDocuments",
       client,
       async () => {
-        const own = ownProperties(options, "options");
-        // Copied, because the caller may change the list while the module is loaded and while calls run.
-        const list = Array.isArray(given) ? [...given] : given;
-        // Few programs use `rerank.items`: its module is loaded with the first call.
-        const { rankItems } = await loaded(import("../ranking/rank.js"));
-        return rankItems({ client, limiters, send, loaded }, query, list, own);
+        const deadline = new Deadline(client.calls);
+        try {
+          const own = ownProperties(options, "options");
+          const { signal = null, timeoutMs } = own;
+          const ms =
+            timeoutMs === undefined ? Number.POSITIVE_INFINITY : checkDuration(timeoutMs, "timeoutMs");
+          deadline.limit(ms, ms, checkSignal(signal));
+          // Copied, because the caller may change the list while the module is loaded and while calls run.
+          const list = Array.isArray(given) ? [...given] : given;
+          // Few programs use `rerank.items`: its module is loaded with the first call.
+          const { rankItems } = await deadline.untilEnded(loaded(import("../ranking/rank.js")));
+          return await rankItems({ client, limiters, send, loaded, deadline }, query, list, own);
+        } finally {
+          deadline.dispose();
+        }
       },
       (response) => response,
     );

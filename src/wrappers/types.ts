@@ -88,14 +88,20 @@ export interface RequestOptions extends Omit<CallOptions, "accountId"> {
  */
 export type ServiceCall = <T = unknown>(request: ServiceRequest, options?: RequestOptions) => CallPromise<T>;
 
+/** The body of a request as it is sent. */
+export interface EncodedContent {
+  readonly body: string | Uint8Array | undefined;
+  readonly contentType: string | undefined;
+}
+
 /** A request as it is sent: its URL, headers and body are encoded. */
 export interface EncodedRequest {
   readonly method: string;
   /** The URL's part after the base URL: the path, with encoded ids, and the query. */
   readonly target: string;
-  readonly body: string | Uint8Array | undefined;
-  readonly contentType: string | undefined;
   readonly accept: string | undefined;
+  /** Reads the body, within the call's deadline. */
+  content(): Promise<EncodedContent>;
 }
 
 /**

@@ -1,10 +1,8 @@
 // Sends a file to a dataset. Loaded with the first upload.
 
 import { disk } from "#platform";
-import { makeCall } from "../call/call.js";
 import { incomplete, readObject, unusableResponse } from "../call/response.js";
-import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { Outcome } from "../call/types.js";
+import type { CallSettings, PreparedRequest } from "../call/types.js";
 import { Failure } from "../errors/failure.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -12,35 +10,21 @@ import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
 import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkCallback, checkFlag, isHeaderText } from "../options/arguments.js";
-import { callOptionTable } from "../options/table.js";
-import { type OptionTable, ownProperties } from "../options/validate.js";
+import { isHeaderText } from "../options/arguments.js";
 import { memberOf, notify } from "../values.js";
 import { pathOf, prepare } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
-const uploadOptionTable: OptionTable<UploadOptions> = {
-  ...callOptionTable,
-  name: 1,
-  size: 1,
-  contentType: 1,
-  onProgress: checkCallback,
-  verifyBytes: checkFlag,
-};
-
 /**
- * Opens the file and sends it as the only part of a form.
- * @param ids The ids in the operation's path, without the account.
- * @param options A copy of the caller's options.
+ * Opens the file, and makes the request that sends it as the only part of a form.
+ * @param own The call's options, copied and checked
  * @throws StatusError
  */
-export async function uploadFile(
-  client: ClientConfig,
+export async function prepareUpload(
+  settings: CallSettings,
   { operation, ids, body: file }: OperationArguments,
-  options: UploadOptions,
-): Promise<Outcome<DatasetFile>> {
-  const own = ownProperties(options, "options", uploadOptionTable);
-  const settings = callSettings(client, own, operation);
+  own: UploadOptions,
+): Promise<PreparedRequest<DatasetFile>> {
   // Checks the ids before the file is opened.
   pathOf(operation, ids, settings);
   const { name, maxFileBytes } = filePartOf(requests[operation]);
@@ -56,11 +40,11 @@ export async function uploadFile(
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
     const prepared = prepare(settings, operation, { ids, body: undefined, read });
-    const request = { ...prepared, file: source, body: form, contentType: form.contentType };
-    const timeoutMs = settings.timeoutMs ?? defaultTimeoutMs(operation, source.size ?? maxFileBytes);
-    return await makeCall(request, { ...settings, timeoutMs });
-  } finally {
+    const timeoutMs = defaultTimeoutMs(operation, source.size ?? maxFileBytes);
+    return { ...prepared, file: source, body: form, contentType: form.contentType, timeoutMs };
+  } catch (error) {
     await source.close().catch(() => {});
+    throw error;
   }
 }
 

@@ -83,9 +83,8 @@ describe("the facts of a failure", () => {
       const request = {
         method: "POST",
         target: "/v1/x",
-        body: "{}",
-        contentType: "text/plain",
         accept: undefined,
+        content: async () => ({ body: "{}", contentType: "text/plain" }),
       };
       const call = (status: number): (() => CallPromise<unknown>) => {
         server.reply({ status, json: {} });

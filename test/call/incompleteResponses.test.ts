@@ -347,3 +347,26 @@ describe("a response that is broken", () => {
     });
   });
 });
+
+describe.each([
+  ["a flat code", { code: "FAILED_PRECONDITION", message: "The job is running." }],
+  ["Google's shape", { error: { code: 400, status: "FAILED_PRECONDITION", message: "The job is running." } }],
+  ["grpc-gateway's", { code: 9, message: "The job is running.", details: [] }],
+  ["Lambda's", { errorMessage: "The job is running.", errorType: "Error" }],
+])("a 2xx whose body is an error in %s", (_shape, json) => {
+  test.each(operationCalls)("$operation is INTERNAL, unknown and not retried", async ({ call }) => {
+    server.reply({ json });
+    const error = await failureOf(() => call(connect(server.url, { maxRetries: 2 })));
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "unknown", httpStatus: 200, body: json });
+    expect(error.message).toContain("The job is running.");
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("is the value of client.request, and a job has fields beside it", async () => {
+    server.reply({ json });
+    const client = connect(server.url);
+    expect(await client.request({ method: "GET", path: "/v1/x" })).toEqual(json);
+    server.reply({ json: { name: "accounts/acme/jobs/1", ...json } });
+    expect(await client.reinforcementFineTuningJobs.resume("job-1")).toMatchObject(json);
+  });
+});

@@ -22,8 +22,7 @@ describe("a browser", () => {
       maxResponseBytes: 1024,
       freshSocket: false,
       connectTimeoutMs: 1000,
-      timeoutMs: 1000,
-      lifetime: { started() {} },
+      lifetime: { started() {}, running: undefined, timeoutMs: 1000 },
     });
     return exchange.whole.then(
       () => new Error("It got a response."),

@@ -125,7 +125,7 @@ describe("a run that is told to wait", () => {
       });
       const { waitMs } = lane.decide(failure, { ...told, timeLeftMs: 1e9, ...input });
       if (waitMs === undefined) throw new Error("It is not retried.");
-      const waited = lane.wait(waitMs, { during: (promise) => promise });
+      const waited = lane.wait(waitMs, { untilEnded: (promise) => promise });
       void waited.then(() => began.push([name, clock.now()]));
     };
     const passAll = async (): Promise<typeof began> => {

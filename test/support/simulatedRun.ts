@@ -178,5 +178,5 @@ function lose(lane: Lane, told: Told): Promise<void> {
 function retry(lane: Lane, failure: Failure, told: Told): Promise<void> {
   const timeLeftMs = Number.POSITIVE_INFINITY;
   const { waitMs = 0 } = lane.decide(failure, { ...usual, ...told, timeLeftMs });
-  return lane.wait(waitMs, { during: (promise) => promise });
+  return lane.wait(waitMs, { untilEnded: (promise) => promise });
 }

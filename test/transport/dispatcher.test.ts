@@ -117,7 +117,7 @@ describe("a dispatcher", () => {
       (dispatcher) => {
         const error = thrownBy(() => createClient({ ...complete, dispatcher } as unknown as ClientOptions));
         expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-        expect(textOf(error)).toMatch(/dispatcher must have the method dispatch of undici 6, 7 or 8/);
+        expect(textOf(error)).toMatch(/dispatcher must have the method dispatch of undici 7 or 8/);
       },
     );
 

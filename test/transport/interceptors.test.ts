@@ -139,12 +139,13 @@ describe("an interceptor", () => {
   });
 
   test("may respond without a start, and fail without an error", async () => {
-    const legacy: Interceptor = () => (_options, handler) => {
-      handler.onHeaders?.(404, [], () => {}, "Not Found");
-      handler.onComplete?.([]);
+    const early: Interceptor = () => (_options, handler) => {
+      const controller = { abort() {}, pause() {}, resume() {} } as never;
+      handler.onResponseStart?.(controller, 404, {}, "Not Found");
+      handler.onResponseEnd?.(controller, {});
       return true;
     };
-    expect(await resume(legacy)()).toMatchObject({ code: "NOT_FOUND", httpStatus: 404 });
+    expect(await resume(early)()).toMatchObject({ code: "NOT_FOUND", httpStatus: 404 });
     const wordless: Interceptor = () => (_options, handler) => {
       handler.onResponseError?.(null as never, undefined as never);
       return true;

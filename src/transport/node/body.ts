@@ -33,8 +33,8 @@ export class RequestBody {
   #message: ClientRequest | undefined;
   #letWritesFail: (() => void) | undefined;
 
-  constructor({ body, timeoutMs }: TransportRequest) {
-    this.#timeoutMs = timeoutMs;
+  constructor({ body, lifetime }: TransportRequest) {
+    this.#timeoutMs = lifetime.timeoutMs;
     // Node joins a string body with the headers for one write. That would copy a long string, so it becomes a Buffer.
     this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
   }
@@ -191,6 +191,11 @@ export class DecodedResponse extends TransportResponse {
     const { bytesWritten = 0 } = decoder;
     if (encoding !== "zstd" || bytesWritten === this.#received) exchange.ended();
     else notDecoded(new Error("bytes follow the first zstd frame"), exchange);
+  }
+
+  override flush(done: () => void): void {
+    if (this.#decoder?.writable) this.#decoder.write("", () => done());
+    else done();
   }
 
   // The text is decoded once, on first use, and the chunks are then released.

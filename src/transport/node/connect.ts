@@ -5,7 +5,7 @@ import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import { type Exchange, networkCode, type TransportFailure, type TransportRequest } from "../exchange.js";
 import { isLate } from "../time.js";
-import { addressesTried, type EndOfAddress, refusedByProxy, textOf } from "./networkErrors.js";
+import { addressesTried, refusedByProxy, textOf } from "./networkErrors.js";
 import {
   connectOptions,
   eventLoopUtilization,
@@ -71,12 +71,6 @@ export class Connecting {
     if (!this.#ended) this.#exchange.failed(...refusedByProxy(status));
   }
 
-  /** The message of an error, also if it is the outcome of trying several addresses. */
-  textOf(error: Error): string {
-    const tried = memberOf(error, "errors") ? this.#addresses?.tried(error) : undefined;
-    return tried ?? textOf(error);
-  }
-
   /** Stops connecting, and ends a tunnel that is still being opened. */
   end(): void {
     if (this.#ended) return;
@@ -120,7 +114,7 @@ export class Connecting {
 
   #timedOut(): void {
     const ms = this.#timeoutMs;
-    const tried = this.#addresses?.tried();
+    const tried = this.#addresses?.tried;
     this.#addresses?.failed(ms, true);
     const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
     this.#exchange.failed(text, { reason: "connect-timeout" });
@@ -155,12 +149,29 @@ const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 /** Records which sockets an agent opens to its proxy for a request. @param isOwn Whether this client made the agent */
 export function watchTunnels(agent: object, isOwn: boolean): void {
   watchSockets(agent, (request, sockets) => {
-    for (const socket of sockets) ignoreErrors(socket);
+    for (const socket of sockets) {
+      ignoreErrors(socket);
+      limitTunnel(socket);
+      request.once("socket", () => Reflect.deleteProperty(socket, "push"));
+    }
     opening.set(
       request,
       sockets.map((socket) => new Addresses(socket, agent, isOwn)),
     );
   });
+}
+
+// The longest response to CONNECT. Agents look for its end in all that has come, each time that more comes.
+const mostTunnelBytes = 64 * 1024;
+
+function limitTunnel(socket: Socket): void {
+  const { push } = socket;
+  socket.push = (chunk, encoding) => {
+    if (socket.bytesRead <= mostTunnelBytes) return push.call(socket, chunk, encoding);
+    Reflect.deleteProperty(socket, "push");
+    socket.destroy(new Error("The proxy's response to CONNECT has no end."));
+    return false;
+  };
 }
 
 /** Ends the tunnel that is being opened for a request. */
@@ -182,7 +193,7 @@ export class Addresses {
   // How many milliseconds the agent allowed for each address when it opened the socket; undefined for Node's default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
-  readonly #ended: EndOfAddress[] = [];
+  readonly #ended: Map<string, unknown> = new Map();
   #timedOut = false;
 
   /** @param isOwn Whether this client made the agent: a caller's agent is not changed */
@@ -196,24 +207,20 @@ export class Addresses {
     onAddressFound(socket, (address) => this.#found.add(address));
     socket
       .on("connectionAttemptFailed", (address, _port, _family, { code }: NodeJS.ErrnoException) =>
-        this.#ended.push({ address, code }),
+        this.#ended.set(address, code),
       )
       .on("connectionAttemptTimeout", (address) => {
         this.#timedOut = true;
-        this.#ended.push({ address, code: "ETIMEDOUT" });
+        this.#ended.set(address, "ETIMEDOUT");
       });
   }
 
-  /**
-   * Describes how trying each address ended; undefined unless the host has several addresses.
-   * @param error The error of the socket, if all addresses have failed.
-   */
-  tried(error?: unknown): string | undefined {
+  /** How many addresses were tried, and the last; undefined unless the host has several addresses. */
+  get tried(): string | undefined {
     const attempted = this.#attempted;
-    if (attempted === undefined) return undefined;
-    const ends = memberOf(error, "errors") ?? attempted.map((address) => this.#endOf(address));
-    const { getDefaultAutoSelectFamilyAttemptTimeout: ofPlatform } = process.getBuiltinModule("node:net");
-    return addressesTried(ends as EndOfAddress[], this.#count, this.#msEach ?? ofPlatform());
+    const last = attempted?.at(-1);
+    if (attempted === undefined || last === undefined) return undefined;
+    return addressesTried(attempted.length, this.#count, last, this.#ended.get(last) ?? "no response");
   }
 
   /**
@@ -222,7 +229,7 @@ export class Addresses {
    * @param late Whether the connect timeout is over
    */
   failed(connectTimeoutMs: number, late: boolean): void {
-    const isUntried = late && this.#count - this.#ended.length > 1;
+    const isUntried = late && this.#count - this.#ended.size > 1;
     if (!this.#timedOut && !isUntried) return;
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
@@ -242,11 +249,6 @@ export class Addresses {
   get #count(): number {
     const { length } = this.#attempted ?? [];
     return length === 0 ? 1 : Math.max(this.#found.size, length, 2);
-  }
-
-  #endOf(address: string): EndOfAddress {
-    const code = this.socket.connecting ? undefined : "";
-    return this.#ended.find((end) => end.address === address) ?? { address, code };
   }
 
   #give(ms: number | undefined): void {

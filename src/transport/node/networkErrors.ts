@@ -31,7 +31,7 @@ export function refusedByProxy(
 }
 
 // An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
-const openSsl = /(?:write EPROTO )?[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:\n]+).*/s;
+const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:]*:([^:\n]+).*/s;
 
 /**
  * Rewords a network error's message for people; never throws.
@@ -47,39 +47,19 @@ export function wordsFor(message: string, error: unknown): string {
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
 }
 
-/** How trying an address ended: `code` is undefined if it has not ended, and "" if the address accepted. */
-export interface EndOfAddress {
-  readonly address?: string;
-  readonly code?: string | undefined;
-  readonly message?: string;
+/** How many of a host's addresses were tried, and how the last of them ended. */
+export function addressesTried(tried: number, count: number, address: unknown, end: unknown): string {
+  return `${tried < count ? `${tried} of ` : ""}${count} addresses were tried, the last ${address}: ${end}.`;
 }
 
-/**
- * A sentence that says how trying each address of a host ended.
- * @param count The number of addresses of the host
- * @param ms How long each address but the last was tried at most
- */
-export function addressesTried(ends: readonly EndOfAddress[], count: number, ms?: number): string {
-  const all = ends.map((end, at) => wordsOfEnd(end, at < count - 1 ? ms : undefined)).join(", ");
-  return `${ends.length < count ? `${ends.length} of ` : ""}${count} addresses were tried: ${all}.`;
-}
-
-function wordsOfEnd({ address, code, message }: EndOfAddress, ms: number | undefined): string {
-  if (address === undefined) return String(message);
-  if (code === undefined) return `${address} did not respond`;
-  if (code === "") return `${address} accepted the connection and did not respond`;
-  if (code === "ETIMEDOUT") return `${address} timed out${ms === undefined ? "" : ` after ${ms} ms`}`;
-  return `${address} ${code === "ECONNREFUSED" ? "refused" : "failed"} (${code})`;
-}
-
-// Adds every failed address of a host to an error's message, which names the first at most.
+// Adds how many addresses of a host were tried; the error has a cause for each.
 function withAddresses(message: string, error: unknown): string {
   const errors = memberOf(error, "errors") ?? memberOf(memberOf(error, "cause"), "errors");
-  const isTold = message.includes("addresses were tried");
-  if (isTold || !Array.isArray(errors) || !errors.every((each) => memberOf(each, "address"))) return message;
-  const all = addressesTried(errors, errors.length);
+  if (!Array.isArray(errors) || !errors.every((each) => memberOf(each, "address"))) return message;
+  const last: unknown = errors.at(-1);
+  const tried = addressesTried(errors.length, errors.length, memberOf(last, "address"), networkCode(last));
   const first = String(memberOf(errors[0], "message"));
-  return message.includes(first) ? message.replace(first, () => all) : `${message}: ${all}`;
+  return message.includes(first) ? message.replace(first, () => tried) : `${message}: ${tried}`;
 }
 
 /** What to do about a key that the service rejected; undefined if the key shows no mistake. */
@@ -114,9 +94,32 @@ const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
  */
 export function blamed(failure: TransportFailure): TransportFailure {
   const { reason, cause } = failure;
-  if (reason !== "network" || !isProgramError(failure)) return failure;
+  if (reason !== "network") return failure;
+  if (isRefusedBySender(failure)) return programFailed({ ...failure, phase: "connect" }, cause);
+  return isProgramError(failure) ? programFailed(failure, cause) : failure;
+}
+
+function programFailed(failure: TransportFailure, cause: unknown): TransportFailure {
   const message = `This program or one of its libraries failed: ${textOf(cause)}`;
   return Object.assign(Object.create(null), failure, { message, reason: "foreign", advice: undefined });
+}
+
+// Whether `fetch` refused the request itself: nothing was sent, and every retry would be refused.
+function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
+  const inner = memberOf(cause, "cause");
+  return (
+    isGuessed === true &&
+    (/^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_.*)$/.test(networkCode(cause)) ||
+      memberOf(inner, "message") === "bad port" ||
+      (inner === undefined && /^(RequestInit|Request constructor|fetch): /.test(textOf(cause))))
+  );
+}
+
+/** What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk. */
+export function timedOutByFetch(error: unknown): string | undefined {
+  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(error))
+    ? "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher."
+    : undefined;
 }
 
 // Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError

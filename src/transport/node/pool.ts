@@ -57,6 +57,8 @@ export function idleMsLeft(socket: PooledSocket): number {
 
 // How many milliseconds a request may still be written after its response: a server may never read the rest.
 const longestWriteMs = 1000;
+/** After how many idle milliseconds TCP probes a connection. */
+export const probeMs = 30_000;
 // With fewer calls in flight than this, a call starts at once, not a turn later: the server has little else to do.
 const fewInFlight = 4;
 
@@ -89,6 +91,15 @@ export class Pool {
     this.agent = options.agent;
     this.advice = this.#options.advice;
     this.isOwn = options.keepAliveMs !== undefined;
+    if (this.isOwn) {
+      // The agent's limit of idle sockets is not an option of the agent, which copies its options into each request.
+      this.agent.maxFreeSockets = options.limit;
+      // Nothing is set when a pool is closed, so nothing is left to restore when clients use it again.
+      const { keepSocketAlive } = this.agent as http.Agent & { keepSocketAlive(socket: Socket): unknown };
+      Object.assign(this.agent, {
+        keepSocketAlive: (socket: Socket) => this.clients > 0 && keepSocketAlive.call(this.agent, socket),
+      });
+    }
     const host = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
     // The beginning of the names under which agents keep their sockets to this origin.
     this.#prefix = `${host}:${url.port || (url.protocol === "https:" ? 443 : 80)}:`;
@@ -124,7 +135,9 @@ export class Pool {
       return;
     }
     const { keepAliveMs } = this.#options;
-    if (this.#sweeper === undefined && keepAliveMs !== undefined) this.#sweepLater(keepAliveMs);
+    // Without keep-alive no socket is left to sweep.
+    if (keepAliveMs === 0 && !this.#isAtWork) this.#retire();
+    else if (this.#sweeper === undefined && keepAliveMs) this.#sweepLater(keepAliveMs);
     // The waiting call can reuse the socket of the call that left, which becomes idle only in the next turn.
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
   }
@@ -194,7 +207,6 @@ export class Pool {
 
   /** Closes the idle sockets now, and each other socket when its request ends: the limit counts it until then. */
   close(): void {
-    this.agent.maxFreeSockets = 0;
     this.endIdle(() => true);
     this.endUnsent();
     if (!this.#isAtWork) this.#retire();
@@ -350,9 +362,6 @@ function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined)
     pool = new Pool({ ...agentFor(url, options, proxy), limit: maxConnections, keepAliveMs, onEmpty }, url);
     pools.set(key, pool);
   }
-  // The agent's limit of idle sockets is not an option of the agent, which copies its options into each request. It is
-  // set each time: a closed pool, which set it to 0, may be used again while it has calls.
-  pool.agent.maxFreeSockets = maxConnections;
   return pool;
 }
 
@@ -372,16 +381,17 @@ function agentFor(
 ): Pick<PoolOptions, "agent" | "protocol" | "tunnels" | "advice"> {
   const { protocol } = url;
   const module = moduleOf(protocol);
-  const keepAlive = keepAliveMs > 0;
+  // TCP probes begin after 30 s: with Node's 1 s, a network that is gone for 12 s ends every call.
+  const keepAlive = { keepAlive: keepAliveMs > 0, keepAliveMsecs: probeMs };
   if (proxy !== undefined && ProxyAgent !== undefined) {
     // Every connection of this agent is a tunnel (CONNECT) through the proxy, for http as for https.
-    const agent: http.Agent = new ProxyAgent(proxy, { keepAlive });
+    const agent: http.Agent = new ProxyAgent(proxy, keepAlive);
     watchTunnels(agent, true);
     return { agent, protocol, advice: "The connection goes through a proxy: check that too." };
   }
   const proxyEnv = environmentProxies(module);
-  if (proxyEnv === undefined) return { agent: new module.Agent({ keepAlive }), advice: unusedProxy(url) };
-  const agent = new module.Agent({ keepAlive, proxyEnv } as http.AgentOptions);
+  if (proxyEnv === undefined) return { agent: new module.Agent(keepAlive), advice: unusedProxy(url) };
+  const agent = new module.Agent({ ...keepAlive, proxyEnv } as http.AgentOptions);
   const tunnels = protocol === "https:";
   if (tunnels) watchTunnels(agent, true);
   return { agent, protocol, tunnels };

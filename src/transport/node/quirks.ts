@@ -152,14 +152,6 @@ export function onAddressFound(socket: Socket, found: (address: string) => void)
 }
 
 /**
- * A response's headers, from Node's raw list. Node's own `headers` keeps only the first of a repeated Retry-After, and
- * takes a member of Object.prototype for an earlier header of that name.
- */
-export function headersOf(message: http.IncomingMessage): Readonly<Record<string, string>> {
-  return headersFrom(message.rawHeaders);
-}
-
-/**
  * Returns one header of a raw list; repeated headers are joined to one list. Building the object of all headers costs
  * more than the rest of a small response.
  */
@@ -173,21 +165,18 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   return value;
 }
 
-/** Converts a flat list, in which each name is followed by its value, to headers. */
-export function headersFrom(raw: readonly (string | Uint8Array)[]): Record<string, string> {
+/**
+ * A response's headers, from Node's raw list. Node's own `headers` keeps only the first of a repeated Retry-After, and
+ * takes a member of Object.prototype for an earlier header of that name.
+ */
+export function headersOf({ rawHeaders: raw }: http.IncomingMessage): Readonly<Record<string, string>> {
   // Without a prototype: assigning a header fails if a frozen Object.prototype has a member of that name.
   const headers = new WithoutPrototype() as Record<string, string>;
   for (let i = 0; i < raw.length; i += 2) {
-    const name = headerText(raw[i]).toLowerCase();
-    const value = headerText(raw[i + 1]);
-    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+    const name = (raw[i] as string).toLowerCase();
+    headers[name] = name in headers ? `${headers[name]}, ${raw[i + 1]}` : (raw[i + 1] as string);
   }
   return { ...headers };
-}
-
-// undici 6 passes headers as bytes.
-function headerText(value: string | Uint8Array | undefined): string {
-  return typeof value === "string" ? value : Buffer.from(value ?? []).toString("latin1");
 }
 
 // Node's codes for a connection that the other side has closed.

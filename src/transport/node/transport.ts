@@ -29,6 +29,7 @@ import {
   type Pool,
   type PoolCall,
   type PooledSocket,
+  probeMs,
   type SharedPool,
 } from "./pool.js";
 import { headersOf, ignoreErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
@@ -120,7 +121,7 @@ async function loadUndici(): Promise<void> {
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
   if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
-    throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 6, 7 or 8.", {
+    throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 7 or 8.", {
       hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
     });
   }
@@ -213,7 +214,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
-    if (!response) this.failed(this.#connecting?.textOf(cause) ?? textOf(cause), { cause });
+    if (!response) this.failed(textOf(cause), { cause });
     else if (response.ok && this.#incoming?.complete) this.failed(respondedEarly, { cause });
     else this.cut(cutShort(cause), { cause });
   }
@@ -249,6 +250,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       const message = this.#pool.request(request, fresh);
       this.#message = message;
       message.on("error", (cause) => this.broken(cause));
+      // The agent's own function, called meanwhile, has ended the call.
+      if (this.request === undefined) {
+        this.stop();
+        return;
+      }
       message.on("response", (response) => this.#receive(response));
       // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
       message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
@@ -279,12 +285,16 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       return;
     }
     this.#socket = socket;
-    if (idleSinceOf(socket) === undefined) ignoreErrors(socket);
+    if (idleSinceOf(socket) === undefined) {
+      ignoreErrors(socket);
+      // Node 20 and 22 pass this option of an agent only to TCP, not to TLS.
+      if (this.#pool.isOwn && "encrypted" in socket) socket.setKeepAlive(true, probeMs);
+    }
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
     const connected = this.#reused || request.url.protocol === "http:";
     content.take(message, socket, connected, (cause) =>
-      this.failed(sourceFailed, { reason: "source", cause }),
+      this.failed(sourceFailed(cause), { reason: "source", cause }),
     );
   }
 

@@ -1,0 +1,262 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { Agent as UndiciAgent } from "undici";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { readErrorBody } from "../../src/call/errorBody.js";
+import { type Client, type ClientOptions, StatusError } from "../../src/index.js";
+import { redactorOf } from "../../src/redact/redact.js";
+import { wordsFor } from "../../src/transport/node/networkErrors.js";
+import { canaryKey } from "../support/canary.js";
+import { connect, failureOf } from "../support/clients.js";
+import { useCountingServer } from "../support/countingServer.js";
+import { temporaryFolder } from "../support/project.js";
+import { goodText } from "../support/responses.js";
+import { until } from "../support/turns.js";
+
+const undici = new UndiciAgent();
+afterAll(() => undici.close());
+const ways: readonly { readonly name: string; readonly options: () => ClientOptions }[] = [
+  { name: "node:http", options: () => ({}) },
+  { name: "a dispatcher", options: () => ({ dispatcher: undici as never }) },
+  { name: "fetch", options: () => ({ fetch: globalThis.fetch }) },
+];
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A service that writes raw bytes to each connection once a request has come. */
+async function serve(write: (socket: Socket) => void): Promise<string> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {}).once("data", () => write(socket));
+  });
+  servers.push(server);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as { port: number };
+  return `http://127.0.0.1:${port}`;
+}
+
+const ask = { method: "GET", path: "/v1/x" } as const;
+
+describe.each(ways)("over $name", ({ options }) => {
+  test("a body in chunks of one byte costs little more memory than its bytes", async () => {
+    const count = 400_000;
+    const url = await serve((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n");
+      socket.end(`${"1\r\nx\r\n".repeat(count)}0\r\n\r\n`);
+    });
+    const client = connect(url, options());
+    globalThis.gc?.();
+    let most = 0;
+    const before = process.memoryUsage().heapUsed;
+    const timer = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }, 1);
+    const call = client.request<string>(ask);
+    const text = await call;
+    clearInterval(timer);
+    expect(text).toBe("x".repeat(count));
+    // With an object for each byte it is 100 MB and more.
+    expect(most / count).toBeLessThan(150);
+  });
+
+  // Node's fetch decodes by itself, and gives nothing of a body that is cut.
+  test.skipIf(options().fetch)(
+    "a gzipped error body that is cut at once counts with all that arrived",
+    async () => {
+      const body = gzipSync(JSON.stringify({ code: "ABORTED", message: "The database moved." }));
+      const url = await serve((socket) => {
+        const head = `HTTP/1.1 500 No\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length + 1000}\r\n\r\n`;
+        socket.end(Buffer.concat([Buffer.from(head), body]));
+      });
+      const client = connect(url, options());
+      for (let i = 0; i < 30; i++)
+        expect((await failureOf(() => client.request(ask))).text).toContain("The database moved");
+    },
+  );
+});
+
+describe("a client made by withOptions that is closed with a call in flight", () => {
+  const server = useCountingServer();
+
+  test("leaves keep-alive to the first client", async () => {
+    const base = connect(server.url, { maxConnections: 7 });
+    const derived = base.withOptions({});
+    let arrived = 0;
+    server.listen((request, response) => {
+      request.resume().on("end", () => {
+        arrived += 1;
+        if (arrived > 1) response.end(goodText);
+      });
+    });
+    const lost = failureOf(() => derived.rerank({ query: "q", documents: ["d"] }));
+    await until(() => arrived === 1);
+    await Promise.all([derived.close(), lost]);
+    for (let i = 0; i < 10; i++) await base.rerank({ query: "q", documents: ["d"] });
+    expect(server.connections).toBe(2);
+    await base.close();
+  });
+
+  test("keepAliveMs: 0 sets a few timers for a call, however long it takes", async () => {
+    const client = connect(server.url, { keepAliveMs: 0, maxConnections: 8 });
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    const pending: (() => void)[] = [];
+    server.listen((_, response) => pending.push(() => response.end(goodText)));
+    const calls = [1, 2].map(() => client.rerank({ query: "q", documents: ["d"] }));
+    await until(() => pending.length === 2);
+    pending[0]?.();
+    await Promise.race(calls);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const before = timers.mock.calls.length;
+    await pause(100);
+    expect(timers.mock.calls.length - before).toBeLessThan(5);
+    timers.mockRestore();
+    pending[1]?.();
+    await Promise.all(calls);
+  });
+});
+
+test("an upload over fetch that was aborted stops reading an endless stream", async () => {
+  let read = 0;
+  let returned = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        yield new Uint8Array(1000);
+        read += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      returned = true;
+    }
+  }
+  const controller = new AbortController();
+  const client = connect("http://127.0.0.1:1", { fetch: globalThis.fetch });
+  const call = failureOf(() =>
+    client.datasets.upload("reviews", endless(), { name: "a", signal: controller.signal }),
+  );
+  await until(() => read > 3);
+  controller.abort();
+  expect((await call).code).toBe("CANCELLED");
+  const readAtEnd = read;
+  await until(() => returned);
+  expect(read - readAtEnd).toBeLessThan(3);
+});
+
+describe("opening a file", () => {
+  test("a FIFO is named at once, and nothing waits for its writer", async () => {
+    const { folder, remove } = await temporaryFolder();
+    const fifo = path.join(folder, "pipe");
+    execFileSync("mkfifo", [fifo]);
+    const error = await failureOf(() => connect("http://127.0.0.1:1").datasets.upload("reviews", fifo));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain("not a regular file");
+    await remove();
+  });
+
+  test.each(["EMFILE", "ENFILE", "EIO", "ESTALE", "ENOMEM"])("%s is a lack of this machine", async (code) => {
+    const { openPath } = await import("../../src/files/diskFile.js");
+    const fs = process.getBuiltinModule("node:fs/promises");
+    const open = vi.spyOn(fs, "open").mockRejectedValue(Object.assign(new Error(code), { code }));
+    const error = await failureOf(() => openPath("/x/train.jsonl", undefined));
+    open.mockRestore();
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+    expect(error.hint).toContain("this process");
+  });
+});
+
+test("60,000 hexadecimal digits in a foreign error take no time", () => {
+  const text = "A".repeat(60_000);
+  const before = process.cpuUsage();
+  expect(wordsFor(text, new Error(text))).toBe(text);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(300);
+});
+
+test("an error body of 64 KiB of backslashes costs no more than what is kept of it", () => {
+  const redact = redactorOf([canaryKey]);
+  const time = (text: string): number => {
+    const before = process.cpuUsage();
+    for (let i = 0; i < 5; i++) readErrorBody(text, 500, redact);
+    return process.cpuUsage(before).user;
+  };
+  time("\\".repeat(65_536));
+  expect(time("\\".repeat(65_536))).toBeLessThan(8 * Math.max(time("\\".repeat(4096)), 2000));
+});
+
+describe("over fetch", () => {
+  const server = useCountingServer();
+  const asked = async (call: (client: Client) => Promise<unknown>): Promise<object> => {
+    let seen: object = {};
+    const own = (url: string, init: object) => {
+      seen = init;
+      return fetch(url, init);
+    };
+    await call(connect(server.url, { fetch: own as never }));
+    return seen;
+  };
+
+  test("no request is answered from a cache, and a resume asks for a connection of its own", async () => {
+    expect(await asked((client) => client.rerank({ query: "q", documents: ["d"] }))).toMatchObject({
+      cache: "no-store",
+      keepalive: undefined,
+    });
+    const resumed = await asked((client) => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(resumed).toMatchObject({ cache: "no-store", keepalive: false });
+  });
+
+  test.each([
+    ["a forbidden port", "http://127.0.0.1:6000", {}],
+    ["an expect header", undefined, { expect: "100-continue" }],
+  ])("%s is refused before anything is sent, once", async (_what, baseUrl, headers) => {
+    const client = connect(baseUrl ?? server.url, { fetch: globalThis.fetch, maxRetries: 2 });
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }, { headers }));
+    expect(error).toMatchObject({ code: "INTERNAL", executed: "no" });
+    expect(error.attempts.length).toBeLessThan(2);
+    expect(server.used).toEqual([]);
+  });
+
+  test("Node's own limit of 300 s is a deadline, whose advice names the dispatcher", async () => {
+    const cause = Object.assign(new Error("Headers Timeout Error"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+    const own = () => Promise.reject(new TypeError("fetch failed", { cause }));
+    const error = await failureOf(() =>
+      connect(server.url, { fetch: own }).reinforcementFineTuningJobs.resume("job-1"),
+    );
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    expect(error.hint).toContain("dispatcher");
+  });
+});
+
+test("a StatusError is an instance before its constructor has ended, as code compiled to ES5 asks", () => {
+  expect(Object.create(StatusError.prototype) instanceof StatusError).toBe(true);
+});
+
+test("a stream that fails says why in the message", async () => {
+  const url = await serve(() => {});
+  const stream = createReadStream("/nowhere/train.jsonl");
+  const error = await failureOf(() => connect(url).datasets.upload("reviews", stream, { name: "a" }));
+  expect(error.message).toContain("ENOENT");
+});
+
+test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {
+  let written = 0;
+  const proxy = await serve((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    const more = (): void => {
+      if (socket.destroyed) return;
+      written += 16_384;
+      socket.write(`x-filler: ${"x".repeat(16_370)}\r\n`, more);
+    };
+    more();
+  });
+  const client = connect("https://service.test", { proxy, connectTimeoutMs: 5000 });
+  const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+  expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+  expect(error.message).toContain("no end");
+  expect(written).toBeLessThan(8_000_000);
+});
