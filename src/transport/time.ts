@@ -3,7 +3,6 @@
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { addTo, removeFrom } from "../values.js";
-import type { Exchange } from "./exchange.js";
 
 // Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
@@ -116,7 +115,9 @@ export class Deadline {
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
   /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */
-  running: (Pick<Exchange, "abort"> & Partial<Pick<Exchange, "arrived">>) | undefined;
+  running:
+    | { abort(reason: "aborted" | "attempt-timeout"): void; readonly arrived?: number | undefined }
+    | undefined;
   /** Milliseconds for the whole call. */
   timeoutMs: number = Number.POSITIVE_INFINITY;
   /** The signal that can end the call. */

@@ -113,7 +113,7 @@ describe("the open files", () => {
     {
       how: "found nobody listening",
       code: "UNAVAILABLE",
-      prepare: () => ({ client: { baseUrl: "http://127.0.0.1:1" } }),
+      prepare: () => ({ client: { baseUrl: "http://127.0.0.1:2" } }),
     },
     {
       how: "had no key",
