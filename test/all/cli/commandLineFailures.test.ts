@@ -133,7 +133,7 @@ describe("an exit code", () => {
     [
       "an id with slashes, for several files",
       (at) => ["upload", "a/b", at("a.jsonl"), at("b.jsonl")],
-      "DATASET",
+      "datasetId contains",
     ],
     [
       "a field that is missing",

@@ -89,7 +89,7 @@ describe("a hint fits the command", () => {
     [
       "rerank",
       ["rerank", "--query", "q", "README.md"],
-      "Send fewer documents at once (rerank.items with batchSize). The call was not retried: it would most likely fail again. (Here, batchSize is --batch-size.)",
+      "Send fewer documents at once (rerank.items with batchSize). (Here, batchSize is --batch-size.)",
     ],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],
     ["request", ["request", "POST", "/v1/x", "--body", "{}"], "Send a smaller request."],
