@@ -116,5 +116,7 @@ export function listenError(error: Error, port: number): Error {
   const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
   const advice = code === "EADDRINUSE" ? " Choose another with --port, or 0 for any free one." : "";
   // Only codes of the system begin with E, never those of the service.
-  return code.startsWith("E") ? new UsageError(`Port ${port} cannot be used: ${code}.${advice}`) : error;
+  return code.startsWith("E")
+    ? new UsageError(`Port ${port} of the host cannot be listened on: ${code}.${advice}`)
+    : error;
 }
