@@ -17,26 +17,23 @@ export const tab: Printed = () => "\t";
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** The width of stdout in columns; 0 if stdout is not a terminal. */
+  /** The width of stdout, and of stderr; 0 if it is not a terminal, for stderr also if nothing may be drawn on it. */
   readonly columns: number;
+  readonly errorColumns: number;
   /** Whether bars may be drawn on stdout. */
   readonly draws: boolean;
-  /** The width of stderr in columns; 0 if nothing may be drawn on it. */
-  readonly errorColumns: number;
   /** From now on, this secret is removed from everything that is printed, except from what `write` prints. */
   hide(secret: string): Promise<void>;
-  /** Prints one line to stdout. */
+  /** Prints one line to stdout; `note` prints one to stderr. */
   print(...line: readonly Printed[]): void;
+  note(...line: readonly Printed[]): void;
+  /** Prints to stdout, `tell` to stderr: a value as JSON with `--json`, otherwise a line of text. @throws Unwritable */
+  result(value: unknown, line: string): void;
+  tell(value: unknown, line: string): void;
   /** Prints a value to stdout as JSON: on one line with `--json`, otherwise indented. @throws Unwritable */
   printJson(value: unknown): void;
-  /** Prints the result to stdout: as JSON with `--json`, otherwise as a line of text. */
-  result(value: unknown, line: string): void;
   /** Prints bytes or text to stdout unchanged. */
   write(content: string | Uint8Array): void;
-  /** Prints one line to stderr. */
-  note(...line: readonly Printed[]): void;
-  /** Prints a note to stderr: as JSON with `--json`, otherwise as a line of text. */
-  tell(value: unknown, line: string): void;
   /** Replaces the current line on stderr, which has to be a terminal. */
   redraw(...line: readonly Printed[]): void;
   style(style: Style, text: string): Printed;
