@@ -50,9 +50,11 @@ function sharedTable(group: string, commands: readonly Command[]): string {
 
 // The meaning of an option of several commands, sentence by sentence: one that differs names its commands.
 function sharedMeaning(flags: string, commands: readonly Command[]): string {
-  const all = commands.map((command) => {
-    const { description = "" } = command.options.find((each) => each.flags === flags) ?? {};
-    return { name: command.name(), sentences: description.split(/(?<=\.) /) };
+  const all = commands.flatMap((command) => {
+    const { description } = command.options.find((each) => each.flags === flags) ?? {};
+    return description === undefined
+      ? []
+      : { name: command.name(), sentences: description.split(/(?<=\.) /) };
   });
   const [first] = all;
   const meant = first?.sentences.map((_, at) => {
@@ -65,7 +67,8 @@ function sharedMeaning(flags: string, commands: readonly Command[]): string {
     });
     return names.size === 1 ? [...names.keys()].join() : own.join(" ");
   });
-  return meant?.join(" ") ?? "";
+  const having = all.length < commands.length ? `For ${all.map(({ name }) => name).join(", ")}: ` : "";
+  return `${having}${meant?.join(" ") ?? ""}`;
 }
 
 function folded(title: string, text: string): string {
