@@ -3,15 +3,7 @@ export { stopSending } from "./bulk/results.js";
 export { variables } from "./call/settings.js";
 export { filePartOf } from "./files/multipart.js";
 export { checkFileName } from "./files/openFile.js";
-export {
-  camelCase,
-  checkSpelling,
-  editsBetween,
-  lettersOf,
-  type RequestRules,
-  suggestion,
-  validate,
-} from "./options/validate.js";
+export { type RequestRules, suggestion } from "./options/validate.js";
 export { defaultConnections, mostAtOnce } from "./policy/decisions.js";
 export { type OutOfFiles, outOfFiles } from "./policy/limiter.js";
 export { estimatedTokens } from "./policy/rate.js";

@@ -6,17 +6,12 @@ import { run as serve } from "../conformance/runner.js";
 import { type Context, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
 import { counted, isSilent } from "./terminal.js";
 
-interface ConformanceOptions {
-  readonly port?: number;
-  readonly only?: readonly string[];
-  readonly except?: readonly string[];
-  readonly large?: boolean;
-  readonly list?: boolean;
-  readonly badge?: string;
-  readonly junit?: string;
-  /** After how many seconds without a request the run ends. */
-  readonly timeout?: number;
-}
+type ConformanceOptions = Partial<
+  Record<"port" | "timeout", number> &
+    Record<"only" | "except", readonly string[]> &
+    Record<"large" | "list", boolean> &
+    Record<"badge" | "junit", string>
+>;
 
 /** The defaults of the options of `tunerank conformance`. The timeout is in seconds. */
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;

@@ -15,31 +15,21 @@ export interface Context<Options = unknown> {
    * are paid for, can end. The returned signal aborts at once: nothing more is to be sent.
    */
   grace(this: void): AbortSignal;
-  /** With `--dry-run`: nothing is sent, and no file is written. */
-  readonly dryRun?: DryRun;
-}
-
-/** What a command does with `--dry-run`: its client sends nothing. */
-export interface DryRun {
-  readonly fetch: NonNullable<ClientOptions["fetch"]>;
-  /** Adds facts that only the command knows to what is printed. @param facts For programs @param lines For people */
-  tell(facts: object, lines: readonly string[]): void;
+  /** With `--dry-run`, no file is written; `fetch` sends nothing, and `tell` adds facts to what is printed. */
+  readonly dryRun?: {
+    readonly fetch: NonNullable<ClientOptions["fetch"]>;
+    tell(forPrograms: object, lines: readonly string[]): void;
+  };
 }
 
 /** Options of every command that calls the service; times are in seconds. */
-export interface ServiceOptions {
-  readonly baseUrl?: string;
-  readonly apiKeyFile?: string;
-  readonly account?: string;
-  readonly envFile?: string;
-  readonly debug?: boolean;
-  readonly timeout?: number;
-  readonly maxRetries?: number;
-  readonly allowInsecureHttp?: boolean;
-  readonly proxy?: string;
-  readonly noproxy?: string;
-  readonly dryRun?: boolean;
-}
+export type ServiceOptions = Readonly<
+  Partial<
+    Record<"baseUrl" | "apiKeyFile" | "account" | "envFile" | "proxy" | "noproxy", string> &
+      Record<"debug" | "allowInsecureHttp" | "dryRun", boolean> &
+      Record<"timeout" | "maxRetries", number>
+  >
+>;
 
 /** An invalid command line or input: nothing was sent. */
 export class UsageError extends Error {}
@@ -116,5 +106,7 @@ export function listenError(error: Error, port: number): Error {
   const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
   const advice = code === "EADDRINUSE" ? " Choose another with --port, or 0 for any free one." : "";
   // Only codes of the system begin with E, never those of the service.
-  return code.startsWith("E") ? new UsageError(`Port ${port} cannot be used: ${code}.${advice}`) : error;
+  return code.startsWith("E")
+    ? new UsageError(`Port ${port} of the host cannot be listened on: ${code}.${advice}`)
+    : error;
 }

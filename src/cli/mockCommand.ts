@@ -4,15 +4,10 @@ import { findOperation, testNames } from "../testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../testing/index.js";
 import { type Context, listenError, UsageError } from "./context.js";
 
-interface MockOptions {
-  readonly port?: number;
-  readonly host?: string;
-  readonly allowOrigin?: readonly string[];
-  /** How late responses are, in seconds. */
-  readonly delay?: number;
-  readonly fail?: readonly string[];
-  readonly strict?: boolean;
-}
+type MockOptions = Partial<
+  Record<"port" | "delay", number> &
+    Record<"allowOrigin" | "fail", readonly string[]> & { host: string; strict: boolean }
+>;
 
 /** The defaults of the options of `tunerank mock`. */
 export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;

@@ -3,17 +3,15 @@ import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 
-/** The rules of a value. */
 type ValueRules = NonNullable<RequestRules["body"]>;
 
 /** A parameter that is given with `--param NAME=VALUE`. */
-interface OperationParameter {
-  readonly name: string;
-  readonly in: "path" | "query" | "header";
-  readonly required: boolean;
-  readonly schema: ValueRules;
-  readonly description: string;
-}
+type OperationParameter = Readonly<
+  { in: "path" | "query" | "header"; required: boolean; schema: ValueRules } & Record<
+    "name" | "description",
+    string
+  >
+>;
 
 export const operationIds = Object.keys(operations) as readonly OperationId[];
 

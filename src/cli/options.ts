@@ -5,10 +5,10 @@ import { type OperationId, operations } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 import { UsageError } from "./context.js";
 
+type CallingCommand = "rerank" | "bulk" | "scale" | "resume" | "upload";
+
 /** The operation that each of these commands calls. */
-export const operationOfCommand: Readonly<
-  Record<"rerank" | "bulk" | "scale" | "resume" | "upload", OperationId>
-> = {
+export const operationOfCommand: Readonly<Record<CallingCommand, OperationId>> = {
   rerank: "rerankDocuments",
   bulk: "rerankDocuments",
   scale: "scaleDeployment",
@@ -117,7 +117,7 @@ ${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of 
 // The default of --timeout in the help. The default of `request` depends on the operation that it calls.
 function defaultTimeout(command: string): string {
   if (command === "request") return "with an ID, the default of that operation; with METHOD PATH, 30 seconds";
-  const { timeoutMs, bytesPerSecond } = operations[operationOfCommand[command as "upload"]];
+  const { timeoutMs, bytesPerSecond } = operations[operationOfCommand[command as CallingCommand]];
   const more = bytesPerSecond ? `, and a second more for each ${bytesPerSecond / 1024} KiB of the file` : "";
   return `${timeoutMs / 1000} seconds${more}`;
 }

@@ -1,10 +1,10 @@
 // Reports why a command failed. Facts come from the fields of an error; its message is printed as it is.
 import { operations } from "../generated/contract.js";
-import { isStatusError, type StatusCode, type StatusError } from "../index.js";
+import { isStatusError, type StatusCode, StatusError } from "../index.js";
 import { Reported, RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { adviceOf, namedInAdvice, optionOf } from "./options.js";
-import type { Terminal } from "./terminal.js";
+import { type Terminal, Unwritable } from "./terminal.js";
 
 /** The words of an error, with the option that sets the argument that it is about. */
 export function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
@@ -40,7 +40,11 @@ const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
 };
 
 /** Prints why a command failed, as text or as JSON. @returns The exit code */
-export function reportFailure(error: unknown, terminal: Terminal, command = ""): number {
+export function reportFailure(thrown: unknown, terminal: Terminal, command = ""): number {
+  // A result is printed once its operation has run.
+  const ranFine = { code: "INTERNAL", executed: "yes", codeSource: "client" } as const;
+  const hint = "The operation succeeded: the same command would run it again.";
+  const error = thrown instanceof Unwritable ? new StatusError(thrown.message, { ...ranFine, hint }) : thrown;
   if (error instanceof Reported) return error.exitCode;
   // @param more Further lines
   const report = (fields: Record<string, unknown>, what: string, more = ""): void => {

@@ -14,19 +14,12 @@ import {
 import type { Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-interface RequestOptions {
-  readonly list?: boolean;
-  readonly param?: readonly string[];
-  readonly query?: readonly string[];
-  readonly body?: string;
-  readonly bodyFile?: string;
-  readonly contentType?: string;
-  readonly accept?: string;
-  readonly idempotent?: boolean;
-  readonly maxBytes?: number;
-}
-
-type RequestContext = Context<RequestOptions>;
+type RequestOptions = Partial<
+  Record<"body" | "bodyFile" | "contentType" | "accept", string> &
+    Record<"param" | "query", readonly string[]> &
+    Record<"list" | "idempotent", boolean> & { maxBytes: number }
+>;
+type RequestContext = Context<Readonly<RequestOptions>>;
 const ofPath = ["query", "accept", "maxBytes"] as const;
 const ofCalls = ["dryRun", "param", "body", "bodyFile", "contentType", "idempotent", ...ofPath] as const;
 
@@ -39,10 +32,8 @@ export async function run(context: RequestContext): Promise<void> {
     const ids = name === undefined ? operationIds : [idOf(name)];
     if (terminal.json) return terminal.printJson(ids.map(toldOf));
     for (const [index, id] of ids.entries()) {
-      const [title = "", ...lines] = operationLines(id);
       if (index > 0) terminal.print();
-      terminal.print(terminal.style("bold", id), title.slice(id.length));
-      for (const line of lines) terminal.print(line);
+      for (const line of operationLines(id)) terminal.print(line);
     }
     return;
   }

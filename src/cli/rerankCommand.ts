@@ -6,17 +6,11 @@ import { Input, isObject } from "./input.js";
 import { bar, clip, counted, grouped, scoreShares, tab } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-interface RerankOptions {
-  readonly query?: string;
-  readonly field?: string;
-  readonly allowEmpty?: boolean;
-  readonly strict?: boolean;
-  readonly model?: string;
-  readonly task?: string;
-  readonly topN?: number;
-  readonly batchSize?: number;
-  readonly concurrency?: number | "auto";
-}
+type RerankOptions = Partial<
+  Record<"query" | "field" | "model" | "task", string> &
+    Record<"allowEmpty" | "strict", boolean> &
+    Record<"topN" | "batchSize", number> & { concurrency: number | "auto" }
+>;
 
 /** A line that is ranked: its number, its text, and its whole content, which is a JSON object with `--field`. */
 type DocumentLine = Readonly<{ line: number; text: string; document: unknown }>;
@@ -25,7 +19,7 @@ const mostTold = 5;
 const barColumns = 12;
 
 /** Runs `tunerank rerank --query TEXT [FILE]`. */
-export async function run(context: Context<RerankOptions>): Promise<void> {
+export async function run(context: Context<Readonly<RerankOptions>>): Promise<void> {
   const { terminal, signal, args, options } = context;
   const { query, field, model, task, topN, batchSize, concurrency, strict } = options;
   const [file = "-"] = args;
@@ -57,14 +51,12 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
   } finally {
     await input.close();
   }
-  const are = (count: number, verb: "is" | "was"): string =>
-    `${counted(count, "line")} ${count === 1 ? verb : { is: "are", was: "were" }[verb]}`;
   const refusesAll = invalid.length > 0 && (strict === true || lines.length === 0);
   for (const { line, problem } of invalid.slice(0, mostTold)) {
     const row = { line, error: { code: "INVALID_ARGUMENT", message: problem } };
     terminal.tell(row, `${name}, line ${line}${refusesAll ? "" : " (skipped)"}: ${problem}`);
   }
-  if (refusesAll) throw new UsageError(`${are(invalid.length, "is")} invalid: nothing was sent.`);
+  if (refusesAll) throw new UsageError(`Nothing was sent: ${counted(invalid.length, "invalid line")}.`);
   if (lines.length === 0) {
     if (options.allowEmpty !== true)
       throw new UsageError(
@@ -102,7 +94,7 @@ export async function run(context: Context<RerankOptions>): Promise<void> {
     }
   });
   if (invalid.length === 0) return;
-  const note = `${are(invalid.length, "was")} skipped.`;
+  const note = `Skipped: ${counted(invalid.length, "line")}.`;
   terminal.tell({ note }, note);
   throw new Reported(exitCodeOf.INVALID_ARGUMENT);
 }

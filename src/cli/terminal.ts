@@ -8,39 +8,36 @@ type Style = Parameters<typeof styleText>[0];
 type Clean = (text: string) => string;
 
 /** A part of a line: a string, or what a style makes of a text. */
-export type Part = string | ((clean: Clean) => string);
+export type Printed = string | ((clean: Clean) => string);
 
 /** Separates the columns of a line. */
-export const tab: Part = () => "\t";
+export const tab: Printed = () => "\t";
 
 /** How a command prints. All text is cleaned here, and nowhere else. */
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** The width of stdout in columns; 0 if stdout is not a terminal. */
+  /** The width of stdout, and of stderr; 0 if it is not a terminal, for stderr also if nothing may be drawn on it. */
   readonly columns: number;
+  readonly errorColumns: number;
   /** Whether bars may be drawn on stdout. */
   readonly draws: boolean;
-  /** The width of stderr in columns; 0 if nothing may be drawn on it. */
-  readonly errorColumns: number;
   /** From now on, this secret is removed from everything that is printed, except from what `write` prints. */
   hide(secret: string): Promise<void>;
-  /** Prints one line to stdout. */
-  print(...line: readonly Part[]): void;
+  /** Prints one line to stdout; `note` prints one to stderr. */
+  print(...line: readonly Printed[]): void;
+  note(...line: readonly Printed[]): void;
+  /** Prints to stdout, `tell` to stderr: a value as JSON with `--json`, otherwise a line of text. @throws Unwritable */
+  result(value: unknown, line: string): void;
+  tell(value: unknown, line: string): void;
   /** Prints a value to stdout as JSON: on one line with `--json`, otherwise indented. @throws Unwritable */
   printJson(value: unknown): void;
-  /** Prints the result to stdout: as JSON with `--json`, otherwise as a line of text. */
-  result(value: unknown, line: string): void;
   /** Prints bytes or text to stdout unchanged. */
   write(content: string | Uint8Array): void;
-  /** Prints one line to stderr. */
-  note(...line: readonly Part[]): void;
-  /** Prints a note to stderr: as JSON with `--json`, otherwise as a line of text. */
-  tell(value: unknown, line: string): void;
   /** Replaces the current line on stderr, which has to be a terminal. */
-  redraw(...line: readonly Part[]): void;
-  style(style: Style, text: string): Part;
-  errorStyle(style: Style, text: string): Part;
+  redraw(...line: readonly Printed[]): void;
+  style(style: Style, text: string): Printed;
+  errorStyle(style: Style, text: string): Printed;
 }
 
 // Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
@@ -57,7 +54,7 @@ export function createTerminal(options: Record<"json" | "quiet" | "color", boole
   let redactAll = (value: unknown): unknown => value;
   // Redacted last: a key may have invisible characters in it until they are removed.
   const clean: Clean = (text) => redact(text.replace(invisible, "").replace(control, " "));
-  const lineOf = (parts: readonly Part[]): string =>
+  const lineOf = (parts: readonly Printed[]): string =>
     parts.map((part) => (typeof part === "string" ? clean(part) : part(clean))).join("");
   const isDumb = process.env.TERM === "dumb";
   const mayDraw = !isDumb && !isSet("CI");
@@ -139,7 +136,7 @@ export function isSilent({ quiet, json }: Terminal): boolean {
 }
 
 /** A progress bar, if `share` is known and there is room, then `facts`, for stderr. */
-export function withBar(share: number | undefined, facts: string, terminal: Terminal): readonly Part[] {
+export function withBar(share: number | undefined, facts: string, terminal: Terminal): readonly Printed[] {
   const room = Math.min(40, terminal.errorColumns - facts.length - 3);
   if (share === undefined || room < 8) return [facts];
   return [terminal.errorStyle("cyan", bar(share, room)), ` ${facts}`];

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { isExcepted, variables } from "../engine.js";
 import { operations } from "../generated/contract.js";
-import { type AttemptEvent, type Client, createClient, type OperationName, StatusError } from "../index.js";
+import { type AttemptEvent, type Client, createClient, type OperationName } from "../index.js";
 import { type Context, cannotRead, type ServiceOptions, UsageError } from "./context.js";
-import { isSilent, type Terminal, Unwritable } from "./terminal.js";
+import { isSilent, type Terminal } from "./terminal.js";
 
 /** Creates a client from the command line and the environment, calls `use` with it, and closes it. */
 export async function withClient(
@@ -51,11 +51,6 @@ export async function withClient(
   });
   try {
     await use(client);
-  } catch (error) {
-    if (!(error instanceof Unwritable)) throw error;
-    const hint = "The operation succeeded: the same command would run it again.";
-    const known = { code: "INTERNAL", executed: "yes", codeSource: "client" } as const;
-    throw new StatusError(error.message, { ...known, operation, hint, cause: error });
   } finally {
     await client.close();
   }

@@ -182,6 +182,19 @@ describe("the mock server", () => {
     ]);
   });
 
+  test("--fail takes a Retry-After, and --delay sends every response late, failures too", async () => {
+    const { url, stop } = await mockWith("--fail", "rerank:429x2,retry-after=5", "--delay", "20ms");
+    const responses = [];
+    for (let at = 0; at < 3; at++) responses.push(await rerank(url, body));
+    expect(responses.map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([
+      [429, "5"],
+      [429, "5"],
+      [200, null],
+    ]);
+    for (const [, ms] of (await stop()).matchAll(/ (\d+) ms /g))
+      expect(Number(ms)).toBeGreaterThanOrEqual(19);
+  });
+
   test("--host listens elsewhere, and says what that means", async () => {
     const { url, stop } = await mockWith("--host", "0.0.0.0", "--quiet");
     const port = new URL(url).port;
@@ -206,10 +219,10 @@ describe("the mock server", () => {
   });
 
   test.each([
-    [["--fail", "rerank"], "--fail rerank:FAILURE needs a status"],
+    [["--fail", "rerank"], "--fail must be OPERATION:FAILURE"],
     [["--fail", "rank:503"], "--fail must be OPERATION:FAILURE"],
     [["--fail", "rerank:NOPE"], "code must be one of"],
-    [["--allow-origin", "app.example.com"], "--allow-origin must be an origin such as"],
+    [["--allow-origin", "app.example.com"], "allowOrigins (--allow-origin): [INVALID_ARGUMENT] "],
     [["--host", "256.0.0.1"], "cannot be listened on"],
   ])("%j is refused", async (args, words) => {
     const { exitCode, stdout, stderr } = await tunerank(["mock", "--port", "0", ...args]);

@@ -56,8 +56,10 @@ const ofDocstrings = {
 const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
 const ofHelp = {
   "rerank --timeout": seconds(rerank.timeoutMs),
-  "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}. With --query and --max-retries: ${fewAtOnce}`,
-  "rerank --max-hold": seconds(defaultMaxPauseMs),
+  "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}. With --max-retries: ${fewAtOnce}`,
+  "bulk --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}`,
+  "bulk --max-pause": seconds(defaultMaxPauseMs),
+  "bulk --timeout": seconds(defaultRunMs),
   "rerank --batch-size": `all. Without --timeout, each batch has ${seconds(rerank.timeoutMs)} of its own. Retries end then, or after --max-retries`,
   "upload --timeout": uploadTime,
   "upload --concurrency": "1",

@@ -133,7 +133,7 @@ describe("an exit code", () => {
     [
       "an id with slashes, for several files",
       (at) => ["upload", "a/b", at("a.jsonl"), at("b.jsonl")],
-      "DATASET",
+      "datasetId contains",
     ],
     [
       "a field that is missing",
@@ -273,12 +273,8 @@ describe("a command line that is refused", () => {
       ["scale", "prod", "1", "--api-key-file", "nowhere"],
       "--api-key-file cannot be read: ENOENT: no such file or directory. It takes the name of a file, not the key.",
     ],
-    [
-      ["scale", "prod", "1", "--env-file", "nowhere"],
-      '--env-file "nowhere" cannot be read: ENOENT: no such file or directory.',
-    ],
     [["completion", "powershell"], "SHELL must be one of bash, zsh, fish."],
-    [["mock", "--port", "70000"], "Port 70000 cannot be used: ERR_SOCKET_BAD_PORT."],
+    [["mock", "--port", "70000"], "Port 70000 of the host cannot be listened on: ERR_SOCKET_BAD_PORT."],
     [["mock", "--fail", "rerank:foo"], expect.stringMatching(/^--fail must be OPERATION:FAILURE, such as /)],
   ];
 

@@ -102,7 +102,7 @@ test("mock serves the commands until it is stopped", async () => {
   const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
   expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
     2,
-    `tunerank: Port ${new URL(baseUrl).port} cannot be used: EADDRINUSE. Choose another with --port, or 0 for any free one.`,
+    `tunerank: Port ${new URL(baseUrl).port} of the host cannot be listened on: EADDRINUSE. Choose another with --port, or 0 for any free one.`,
   ]);
   mock.kill("SIGINT");
   expect((await outcome).exitCode).toBe(0);

@@ -146,10 +146,10 @@ describe("a bulk run", () => {
 
   test("refuses what the run would refuse", async () => {
     await writeRequests(input, 1);
-    const limit = await bulk("--dry-run", "--max-requests", "0");
+    const limit = await bulk("--dry-run", "--batch-size", "0");
     expect([limit.exitCode, limit.stderr]).toEqual([
       2,
-      expect.stringContaining("maxRequests (--max-requests): "),
+      expect.stringContaining("batchSize (--batch-size): "),
     ]);
     await writeFile(output, "mine\n");
     const { stderr, exitCode } = await bulk("--dry-run");

@@ -89,7 +89,7 @@ describe("a hint fits the command", () => {
     [
       "rerank",
       ["rerank", "--query", "q", "README.md"],
-      "Send fewer documents at once (rerank.items with batchSize). The call was not retried: it would most likely fail again. (Here, batchSize is --batch-size.)",
+      "Send fewer documents at once (rerank.items with batchSize). (Here, batchSize is --batch-size.)",
     ],
     ["scale", ["scale", "prod", "1"], "Send a smaller request."],
     ["request", ["request", "POST", "/v1/x", "--body", "{}"], "Send a smaller request."],
@@ -181,10 +181,10 @@ test("lines that cannot be ranked are named, skipped, and counted; with --strict
   expect(line3).toMatch(
     /line 3 \(skipped\): it has no string in the field that --field names\. Its fields: b\.$/,
   );
-  expect(summary).toBe("2 lines were skipped.");
+  expect(summary).toBe("Skipped: 2 lines.");
   const json = await run([...args, "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ badLines: 2 });
   const strict = await run([...args, "--strict"]);
   expect([strict.exitCode, server.requests.length]).toEqual([2, 2]);
-  expect(strict.stderr).toContain("tunerank: 2 lines are invalid: nothing was sent.\n");
+  expect(strict.stderr).toContain("tunerank: Nothing was sent: 2 invalid lines.\n");
 });
