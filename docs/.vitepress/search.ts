@@ -118,9 +118,7 @@ export const words: Readonly<Record<string, string>> = {
   "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
   "guide/upload#what-can-be-uploaded":
-    "createReadStream readable readstream stream buffer blob bytes toFile formdata-node",
-  "guide/upload#streams-can-be-sent-only-once":
-    "createReadStream readable formdata retried request body stream",
+    "createReadStream readable readstream stream buffer blob bytes toFile formdata-node retried request body stream",
   "guide/upload#errors-and-retries": "formdata",
   "guide/rerank#rank-your-own-objects": "objects document objects text key rank_fields",
   "guide/configure#all-options": "per request options per call",
