@@ -178,8 +178,9 @@ function orRefused(change: (cell: Cell) => Cell): Change {
 
 function refusing(refusal: number | "none"): Change {
   return (cell) => {
-    const { codeSource: _, ...expected } = cell.expected;
     const isSilent = refusal === "none";
+    const { codeSource: _, ...connecting } = cell.expected;
+    const expected = { ...connecting, tookMs: { min: 0, max: 2 * 3 * 1000 + lateMs } };
     return {
       ...cell,
       via: { scheme: "https", refusal },
