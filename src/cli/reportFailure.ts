@@ -122,7 +122,10 @@ const adviceForms: readonly (readonly [ofClient: string, ofCommand: string])[] =
   ["Send the rest after that time, or allow", "Run the same command again after that time, or allow"],
   ["rerank.items with batchSize", "--batch-size"],
   ["Rank objects with rerank.items", "Rank objects with `tunerank rerank --bulk` and --text-field"],
-  ["in the service's console or API", "in the service's console or API (`tunerank request GET PATH`)"],
+  [
+    "with the service's other operations",
+    "with the service's other operations (`tunerank request GET PATH`)",
+  ],
   ["Name the model in options", "Name the model with --model"],
   ["pass allowInsecureHttp: true", "add --allow-insecure-http"],
   ["pass it to createClient or to the call", "add --account"],
