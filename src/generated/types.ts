@@ -581,7 +581,7 @@ export interface InferenceParameters {
     responseCandidatesCount?: number;
     /**
      * Additional inference parameters as a JSON string.
-     * @example {"seed": 7}
+     * @example {}
      */
     extraBody?: string;
 }
