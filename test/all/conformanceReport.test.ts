@@ -234,7 +234,7 @@ describe("the requests", () => {
       "filename*",
       "file-name-not-ascii",
       {
-        disposition: `filename*=UTF-8''${encodeURIComponent("données-данные-データ-😀.jsonl")}`,
+        disposition: `filename*=UTF-8''${encodeURIComponent("100%25 % donne\u0301es-данные-データ-😀.jsonl")}`,
       },
     ],
     ["raw UTF-8", "file-name-not-ascii", {}],
@@ -248,7 +248,7 @@ describe("the requests", () => {
       "another name",
       "file-name-not-ascii",
       { name: "donn?es.jsonl" },
-      "the form names the file donn?es.jsonl instead of données-данные-データ-😀.jsonl",
+      "the form names the file donn?es.jsonl instead of 100%25 % donne\u0301es-данные-データ-😀.jsonl",
     ],
     [
       "another byte",
