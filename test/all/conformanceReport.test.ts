@@ -64,7 +64,14 @@ describe("the report", () => {
   });
 
   test("JUnit XML has a case for each row, and its marks are escaped", async () => {
-    const rows = ["--only", "retries/key-in-message/rerank", "--only", "success-at-once/", "--except", "Dataset"];
+    const rows = [
+      "--only",
+      "retries/key-in-message/rerank",
+      "--only",
+      "success-at-once/",
+      "--except",
+      "Dataset",
+    ];
     const { url, outcome } = await startRunner(...rows, "--timeout", "3", "--junit", file);
     const first = await next(url);
     await post(url, { id: first.id, code: "UNKNOWN", executed: "no", attempts: 1, message: '<"&\u0000' });
