@@ -1,6 +1,6 @@
 // The rows that are made of stored ones, for every operation: a call after one that failed, slow and early exchanges, and
 // proxies. contract/conformance/README.md has their rules.
-import type { Cell, Step, Via } from "./cells.js";
+import type { Cell, Step, Via } from "./cell.js";
 
 const good = "retries/success-at-once";
 

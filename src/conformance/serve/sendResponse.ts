@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as zlib from "node:zlib";
-import type { CellResponse } from "../cells.js";
+import type { CellResponse } from "../cell.js";
 import type { Coding } from "../data.js";
 
 const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } = zlib;
