@@ -7,7 +7,6 @@ import type {
   OperationData,
   Repeat,
   RetryRow,
-  RowClient,
   RowResponse,
   RowStep,
 } from "./data.js";
