@@ -73,8 +73,29 @@ export function compareValues(comparison: Comparison, before: Schema, after: Sch
   // A request is broken when less is taken than before, an answer when more may come.
   const [from, to] = comparison.direction === "request" ? [before, after] : [after, before];
   for (const keyword of narrowings(from, to)) tell(comparison, where, change(keyword, before, after));
+  if (comparison.direction === "request" && before["x-open"] === true && after["x-open"] !== true)
+    tell(comparison, where, "no longer takes other texts (x-open)");
+  compareDiscriminators(comparison, before, after, where);
   if (before.default !== undefined && !isDeepStrictEqual(before.default, after.default)) {
     tell(comparison, where, change("default", before, after));
+  }
+}
+
+interface Discriminator {
+  readonly propertyName: string;
+  readonly mapping?: Readonly<Record<string, string>>;
+}
+
+function compareDiscriminators(comparison: Comparison, before: Schema, after: Schema, where: string): void {
+  const old = before.discriminator as Discriminator | undefined;
+  const now = after.discriminator as Discriminator | undefined;
+  if (old === undefined) return;
+  if (old.propertyName !== now?.propertyName)
+    tell(comparison, where, `the discriminator was ${old.propertyName}, is ${now?.propertyName ?? "none"}`);
+  for (const [name, schema] of Object.entries(old.mapping ?? {})) {
+    const found = now?.mapping?.[name];
+    if (now !== undefined && found !== schema)
+      tell(comparison, where, `value ${name} of the discriminator was ${schema}, is ${found ?? "none"}`);
   }
 }
 

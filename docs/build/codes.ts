@@ -67,7 +67,7 @@ function adviceFor(name: StatusCode, rows: readonly Row[]): string {
 
 // Where a hint sends somebody, a page says how to go there.
 function linked(hint: string): string {
-  const words = "the service's console or API";
+  const words = "the service's other operations";
   return hint.replace(words, `[${words}](/recipes/did-it-run.md)`);
 }
 

@@ -66,8 +66,8 @@ function operationsTable(operations: readonly OperationShape[]): string {
 
 // What is said of a call that may have run, where its operation has no words of its own.
 const whenUnknown: Readonly<Partial<Record<string, string>>> = {
-  start: "It may have been started: check it in the service's console or API before you call again.",
-  append: "It may have been added: check it in the service's console or API before you call again.",
+  start: "It may have been started: check it with the service's other operations before you call again.",
+  append: "It may have been added: check it with the service's other operations before you call again.",
 };
 
 const rowTypes = `/**

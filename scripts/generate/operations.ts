@@ -182,6 +182,8 @@ function responseOf(reading: Reading): OperationShape["response"] {
   const inner = [...at, "content", contentType];
   const example =
     exampleOf(reading.document, examples) ?? refuse("a response without an example", inner, lacking);
+  // A call would return nothing until the stream ends.
+  if (contentType === "text/event-stream") refuse(`a response of the type ${contentType}`, inner);
   if (/^text\//.test(contentType)) return { kind: "text", status, contentType, example };
   if (!/[/+]json$/.test(contentType)) return { kind: "bytes", status, contentType, example };
   if (

@@ -1,6 +1,6 @@
 // Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
-import type { Cell, Expected } from "./cells.js";
+import type { Cell, Expected } from "./cell.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
 import { callsIn } from "./serve/parallelCalls.js";

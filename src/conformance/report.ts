@@ -9,6 +9,8 @@ interface RowCounts {
   readonly neverServed: number;
   /** Rows that were not part of the run (`--only`, `--except`). */
   readonly notAskedFor: number;
+  /** Whether rows were skipped because the client supports no proxy. */
+  readonly withoutProxies: boolean;
 }
 
 /** Counts the rows of a run by their results. @param all The number of rows in the conformance data. */
@@ -20,6 +22,7 @@ export function countsOf(results: readonly RowResult[], all: number): RowCounts 
     skipped: count("skipped"),
     neverServed: count("never served"),
     notAskedFor: all - results.length,
+    withoutProxies: results.some(({ skippedFor }) => skippedFor === "proxy"),
   };
 }
 
@@ -85,6 +88,7 @@ export function badgeOf(counts: RowCounts, revision: string): string {
   const value = Object.entries(parts)
     .filter(([name, count]) => count > 0 || name === "passed")
     .map(([name, count]) => `${count} ${name}`)
+    .concat(counts.withoutProxies ? ["without proxies"] : [])
     .join(", ");
   const isWhole = neverServed === 0 && skipped === 0 && passed > 0;
   const color = colors[failed > 0 ? "red" : isWhole ? "green" : "gray"];

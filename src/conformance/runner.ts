@@ -9,7 +9,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isForeignHost, isForeignOrigin } from "../values.js";
-import type { Cell } from "./cells.js";
+import type { Cell } from "./cell.js";
 import { watchMachine } from "./machine.js";
 import { BadOutcome } from "./outcome.js";
 import { createSession, type RowResult, type Session, type Told } from "./session.js";

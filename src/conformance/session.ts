@@ -1,6 +1,6 @@
 // The rows of one conformance run: which row is next, which are in progress, and the result of each.
 import { randomBytes } from "node:crypto";
-import type { Cell } from "./cells.js";
+import type { Cell } from "./cell.js";
 import { compare, dependOnTime } from "./compare.js";
 import type { MachineWatch } from "./machine.js";
 import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";

@@ -79,10 +79,10 @@ export interface OperationRow {
 
 /** Each operation of the contract. */
 export const operations: Readonly<Record<OperationId, OperationRow>> = {
-  resumeReinforcementFineTuningJob: {"method":"POST","path":"/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume","kind":"start","timeoutMs":30000,"maxResponseBytes":1048576,"whenUnknown":"The job may have been resumed: check the job in the service's console or API before you resume it again."},
+  resumeReinforcementFineTuningJob: {"method":"POST","path":"/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume","kind":"start","timeoutMs":30000,"maxResponseBytes":1048576,"whenUnknown":"The job may have been resumed: check the job with the service's other operations before you resume it again."},
   rerankDocuments: {"method":"POST","path":"/inference/v1/rerank","kind":"read","timeoutMs":60000,"maxResponseBytes":67108864},
   scaleDeployment: {"method":"PATCH","path":"/v1/accounts/{account_id}/deployments/{deployment_id}:scale","kind":"set","timeoutMs":30000,"maxResponseBytes":1048576},
-  uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","kind":"append","timeoutMs":60000,"bytesPerSecond":262144,"maxResponseBytes":1048576,"whenUnknown":"The file may have been stored: check the dataset in the service's console or API before you upload it again."},
+  uploadDatasetFile: {"method":"POST","path":"/v1/accounts/{account_id}/datasets/{dataset_id}:upload","kind":"append","timeoutMs":60000,"bytesPerSecond":262144,"maxResponseBytes":1048576,"whenUnknown":"The file may have been stored: check the dataset with the service's other operations before you upload it again."},
 };
 
 /** The rules of each operation's request, in the words of JSON Schema. */

@@ -281,7 +281,7 @@ export interface ReinforcementFineTuningJob {
     readonly encryptionState?: EncryptionState | (string & {});
 }
 
-/** Accelerator seconds used, keyed by accelerator type. Each value is a 64-bit integer in decimal digits, sent as a string because it may be larger than a JavaScript number can hold exactly. */
+/** Accelerator seconds used, keyed by accelerator type. Each value is a 64-bit integer in decimal digits, sent as a string. */
 export interface AcceleratorSeconds {
     [key: string]: string;
 }
@@ -581,7 +581,7 @@ export interface InferenceParameters {
     responseCandidatesCount?: number;
     /**
      * Additional inference parameters as a JSON string.
-     * @example {"seed": 7}
+     * @example {}
      */
     extraBody?: string;
 }
@@ -595,9 +595,9 @@ export interface LossConfig {
      * Format: float
      */
     klBeta?: number;
-    /** Settings that count for method DPO only. */
+    /** Settings for method DPO. */
     dpo?: DpoConfig;
-    /** Settings that count for method ORPO only. */
+    /** Settings for method ORPO. */
     orpo?: OrpoConfig;
 }
 

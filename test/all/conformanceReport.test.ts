@@ -33,7 +33,7 @@ describe("the report", () => {
   test("the badge is gray where a row was skipped, and red where one failed", async () => {
     const gray = await startRunner(
       "--only",
-      "status-401-fresh-key/scale",
+      "retries/status-401-fresh-key/scale",
       "--only",
       success,
       "--badge",
@@ -49,8 +49,29 @@ describe("the report", () => {
     expect(await readFile(file, "utf8")).toMatch(/1 failed, 0 passed.*#b3261e/s);
   });
 
+  test("the badge of a client without proxies says so", async () => {
+    const { url, outcome } = await startRunner(
+      "--only",
+      "proxy/http/scale",
+      "--only",
+      success,
+      "--badge",
+      file,
+    );
+    await certifyOwnClient(url, undefined, ["proxy"]);
+    expect((await outcome).exitCode).toBe(0);
+    expect(await readFile(file, "utf8")).toMatch(/1 passed, 1 skipped.*, without proxies<.*#59636e/s);
+  });
+
   test("JUnit XML has a case for each row, and its marks are escaped", async () => {
-    const rows = ["--only", "key-in-message/rerank", "--only", "success-at-once/", "--except", "Dataset"];
+    const rows = [
+      "--only",
+      "retries/key-in-message/rerank",
+      "--only",
+      "success-at-once/",
+      "--except",
+      "Dataset",
+    ];
     const { url, outcome } = await startRunner(...rows, "--timeout", "3", "--junit", file);
     const first = await next(url);
     await post(url, { id: first.id, code: "UNKNOWN", executed: "no", attempts: 1, message: '<"&\u0000' });
@@ -220,7 +241,7 @@ describe("the requests", () => {
       "filename*",
       "file-name-not-ascii",
       {
-        disposition: `filename*=UTF-8''${encodeURIComponent("données-данные-データ-😀.jsonl")}`,
+        disposition: `filename*=UTF-8''${encodeURIComponent("100%25 % donne\u0301es-данные-データ-😀.jsonl")}`,
       },
     ],
     ["raw UTF-8", "file-name-not-ascii", {}],
@@ -234,7 +255,7 @@ describe("the requests", () => {
       "another name",
       "file-name-not-ascii",
       { name: "donn?es.jsonl" },
-      "the form names the file donn?es.jsonl instead of données-данные-データ-😀.jsonl",
+      "the form names the file donn?es.jsonl instead of 100%25 % donne\u0301es-данные-データ-😀.jsonl",
     ],
     [
       "another byte",

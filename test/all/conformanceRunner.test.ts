@@ -143,7 +143,7 @@ test("a bad outcome is refused with a reason, and the row stays open", async () 
 });
 
 test("a row that needs what a client lacks is counted as skipped, never as passed", async () => {
-  const { url, outcome, report } = await runner("--only", "status-401-fresh-key/uploadDatasetFile");
+  const { url, outcome, report } = await runner("--only", "retries/status-401-fresh-key/uploadDatasetFile");
   const row = await next(url);
   expect(row.needs).toEqual(["key-function", "upload"]);
   expect(row.apiKeys).toHaveLength(2);

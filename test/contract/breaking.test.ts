@@ -37,6 +37,29 @@ describe("breaks nobody:", () => {
   });
 });
 
+test("a text that is no longer open, and another meaning of a discriminator", () => {
+  const mapping = { chat: "#/components/schemas/RerankUsage", text: "#/components/schemas/RerankResult" };
+  const told = (discriminator: object): readonly string[] => {
+    const [before, after] = [JSON.parse(text), JSON.parse(text)];
+    schema(before, "RerankUsage").discriminator = { propertyName: "kind", mapping };
+    schema(after, "RerankUsage").discriminator = discriminator;
+    return findBreaks(before, after).map(describeBreak);
+  };
+  expect(told({ propertyName: "kind", mapping: { ...mapping, more: "#/components/schemas/Code" } })).toEqual(
+    [],
+  );
+  const renamed = told({ propertyName: "type", mapping });
+  expect(renamed).toEqual([expect.stringContaining("the discriminator was kind, is type")]);
+  const swapped = told({ propertyName: "kind", mapping: { chat: mapping.text, text: mapping.chat } });
+  expect(swapped).toEqual([expect.stringContaining("value chat"), expect.stringContaining("value text")]);
+  const gone = told({ propertyName: "kind", mapping: { speech: mapping.chat, text: mapping.text } });
+  expect(gone).toEqual([expect.stringContaining("value chat")]);
+  const closed = toldOf((d) => {
+    delete field(d, "RerankRequest", "model")["x-open"];
+  });
+  expect(closed).toEqual([expect.stringContaining("no longer takes other texts (x-open)")]);
+});
+
 test("what becomes deprecated is told: fields, parameters, operations and schemas", () => {
   const told = (change: (d: Part) => void): readonly string[] => {
     const changed = JSON.parse(text);

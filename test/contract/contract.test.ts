@@ -41,9 +41,9 @@ const operationTable = [
 // What a call of an unknown outcome is told to look at.
 const whenUnknown: Readonly<Record<string, string>> = {
   resumeReinforcementFineTuningJob:
-    "The job may have been resumed: check the job in the service's console or API before you resume it again.",
+    "The job may have been resumed: check the job with the service's other operations before you resume it again.",
   uploadDatasetFile:
-    "The file may have been stored: check the dataset in the service's console or API before you upload it again.",
+    "The file may have been stored: check the dataset with the service's other operations before you upload it again.",
 };
 
 const decisions = {

@@ -76,6 +76,18 @@ const referred = operation(`      parameters:\n        - $ref: "#/components/par
 const post = (lines: string, responses = thingResponse) => operation(lines, { method: "post", responses });
 
 const refused: Readonly<Record<string, Refused>> = {
+  "a response that is a stream of events": {
+    paths: operation("", {
+      responses: `responses:
+        "200":
+          description: Events.
+          content:
+            text/event-stream: # here
+              schema: { type: string }
+              examples: { a: { value: "data: 1" } }`,
+    }),
+    says: `getThing has a response of the type text/event-stream, ${notSupported}`,
+  },
   "a cookie": {
     paths: parameter("name: session\n          in: cookie # here\n          schema: { type: string }"),
     says: `getThing has the cookie parameter session, ${notSupported}`,

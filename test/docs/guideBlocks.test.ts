@@ -282,7 +282,7 @@ const onServer: Readonly<Record<string, Case>> = {
     },
   },
   verifyBytes: {
-    prints: `[DATA_LOSS] The service counted 7 bytes of the ${trainFile.length} sent (verifyBytes). The file may have been stored: check the dataset in the service's console or API before you upload it again. The call was not retried: it would most likely fail again.\nyes\n`,
+    prints: `[DATA_LOSS] The service counted 7 bytes of the ${trainFile.length} sent (verifyBytes). The file may have been stored: check the dataset with the service's other operations before you upload it again. The call was not retried: it would most likely fail again.\nyes\n`,
     response: { json: { id: "file-1", bytes: 7 } },
     sends: [upload("support-answers")],
   },

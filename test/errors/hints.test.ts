@@ -146,7 +146,7 @@ test.each(operationCalls)(
     server.reply({ status: 413, json: { code: "INTERNAL" } });
     const error = await failureOf(() => call(connect(server.url)));
     expect(error.executed).toBe("unknown");
-    expect(/in the service's console or API before you/.test(error.hint)).toBe(
+    expect(/with the service's other operations before you/.test(error.hint)).toBe(
       !isIdempotentKind[operations[operation].kind],
     );
   },

@@ -128,7 +128,7 @@ describe.each(transports)("over $name a StatusError", ({ options }) => {
     const error = await failureOf(() => call?.(connect(server.url, options)) as Promise<unknown>);
     expect(error.executed).toBe("unknown");
     expect(error.hint).toContain(hint);
-    expect(error.hint).toContain("in the service's console or API before you");
+    expect(error.hint).toContain("with the service's other operations before you");
   });
 
   test("shows its name, code and stack when it is inspected", async () => {

@@ -8,7 +8,7 @@ import { HttpsProxyAgent } from "https-proxy-agent";
 import { Agent, ProxyAgent } from "undici";
 import type { RowResponse } from "../../src/conformance/data.js";
 import type { ClientOptions } from "../../src/index.js";
-import { certificate, certificateKey } from "./certificate.js";
+import { certificate, certificateKey, expiredCertificate } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
 import type { RowServer } from "./decisionRows.js";
 
@@ -43,7 +43,7 @@ export class ServerOfRow {
     };
     this.#server = this.#secure
       ? https.createServer(
-          { cert: certificate, key: certificateKey, requestCert: this.#wantsCertificate },
+          { cert: this.#certificate, key: certificateKey, requestCert: this.#wantsCertificate },
           listener,
         )
       : http.createServer(listener);
@@ -54,7 +54,14 @@ export class ServerOfRow {
   }
 
   get #secure(): boolean {
-    return ["tls-untrusted", "tls-other-name"].includes(this.#network ?? "") || this.#wantsCertificate;
+    return (
+      ["tls-untrusted", "tls-expired", "tls-other-name"].includes(this.#network ?? "") ||
+      this.#wantsCertificate
+    );
+  }
+
+  get #certificate(): string {
+    return this.#network === "tls-expired" ? expiredCertificate : certificate;
   }
 
   get #wantsCertificate(): boolean {
@@ -83,7 +90,8 @@ export class ServerOfRow {
       case "tls-closed":
         return { baseUrl: `https://localhost:${port}`, ...this.#over({}) };
       case "tls-certificate-wanted":
-        return { baseUrl: `https://localhost:${port}`, ...this.#over({ ca: certificate }) };
+      case "tls-expired":
+        return { baseUrl: `https://localhost:${port}`, ...this.#over({ ca: this.#certificate }) };
       // The client asks for another host than the certificate names.
       case "tls-other-name":
         return {

@@ -13,6 +13,7 @@ const hiddenFromFetch: ReadonlySet<string> = new Set([
   "name-server-busy",
   "connect-stalls",
   "tls-certificate-wanted",
+  "tls-expired",
   "tls-other-name",
   "tunnel-failed",
   "tunnel-refused",

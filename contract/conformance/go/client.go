@@ -36,7 +36,8 @@ type Client struct {
 	Pooled, Fresh                                           *http.Client
 	ShowsKey                                                bool // whether a proxy would see the key
 	mu                                                      sync.Mutex
-	spent                                                   int // tenths of a retry
+	spent                                                   int      // tenths of a retry
+	keys                                                    sync.Map // every key that was used, which no error shows
 }
 
 // Call makes one call, within its deadline and the client's budget; its value, and how many attempts it took.
@@ -168,6 +169,7 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 		return nil, &ServiceError{Code: "CANCELLED", Message: "Aborted.", Executed: "no", CodeSource: "client", Inferred: true, NotRetried: "aborted"}
 	}
 	key, reached, reused := c.Key(), "connect", false
+	c.keys.Store(key, true)
 	timed, cancel := context.WithDeadline(ctx, limit)
 	defer cancel()
 	trace := &httptrace.ClientTrace{WroteHeaders: func() { reached = "sent" }, GotConn: func(info httptrace.GotConnInfo) { reached, reused = "sent", info.Reused }}
@@ -199,7 +201,7 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	var value any
 	broken := json.Unmarshal([]byte(text), &value)
 	if !good {
-		return nil, readError(answer, value, broken == nil, text, key)
+		return nil, c.readError(answer, value, broken == nil, text)
 	}
 	switch answer := Operations[operation].Answer; {
 	case len(answer) == 0:

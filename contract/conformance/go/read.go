@@ -183,7 +183,7 @@ func waitAsked(headers http.Header, body any) *float64 {
 	return longest
 }
 
-func readError(answer *http.Response, body any, isJSON bool, text, key string) *ServiceError {
+func (c *Client) readError(answer *http.Response, body any, isJSON bool, text string) *ServiceError {
 	status := answer.StatusCode
 	if list, is := body.([]any); is && len(list) == 1 {
 		body = list[0]
@@ -204,7 +204,11 @@ func readError(answer *http.Response, body any, isJSON bool, text, key string) *
 		e.Executed = worse(e.Executed, P.Events[event].Executed)
 	}
 	if status >= 400 {
-		e.Message = strings.ReplaceAll(messageOf(body, isJSON, text), key, "[redacted]")
+		e.Message = messageOf(body, isJSON, text)
+		c.keys.Range(func(key, _ any) bool {
+			e.Message = strings.ReplaceAll(e.Message, key.(string), "[redacted]")
+			return true
+		})
 	}
 	if e.Message == "" {
 		e.Message = fmt.Sprintf("HTTP %d without a message.", status)

@@ -1,6 +1,6 @@
 """A client of the service on httpx, written from contract/conformance/README.md; see certify.py for how it is proved."""
 
-import asyncio, email.utils, json, math, random, re, socket, ssl, time
+import asyncio, email.utils, functools, json, math, random, re, socket, ssl, time
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from urllib.parse import quote
@@ -71,7 +71,7 @@ def _json(text):
     except ValueError:
         return None, False
 
-def read_error(status, headers, text, key):
+def read_error(status, headers, text, keys):
     body, is_json = _json(text)
     body = body[0] if isinstance(body, list) and len(body) == 1 else body
     named, asked = None if 300 <= status < 400 else _code(body, status), _wait_asked(headers, body)
@@ -80,7 +80,7 @@ def read_error(status, headers, text, key):
     events = ([P["codes"][named]["event"]] if named else []) + ([] if agree else [row["event"]])
     events = ["exhaustedTimed" if e == "exhausted" and asked is not None else e for e in events]
     message = "" if status < 400 else _message(body) if is_json else _plain(text)
-    message = message.replace(key, "[redacted]") or f"HTTP {status} without a message."
+    message = functools.reduce(lambda text, key: text.replace(key, "[redacted]"), keys, message) or f"HTTP {status} without a message."
     executed = max((P["events"][e]["executed"] for e in events), key=ORDER.index)
     chosen = ("body", False) if named else ("status", status not in row["notInferred"])
     return ServiceError(named or row["code"], message, executed, events, *chosen, status=status, retry_after_ms=asked)
@@ -118,6 +118,7 @@ class Client:
                  connect_timeout_ms=P["deadlines"]["connectTimeoutMs"], tls=TLS, proxy=None):
         self.base_url, self.api_key, self.max_retries, self.proxy = base_url.rstrip("/"), api_key, max_retries, proxy
         self.timeout_ms, self.attempt_timeout_ms, self.budget = timeout_ms, attempt_timeout_ms, P["budget"]["retries"] * 10
+        self.keys = set()  # every key that was used, which no error shows
         options = {"verify": tls, "proxy": proxy, "trust_env": False, "cookies": CookieJar(DefaultCookiePolicy(allowed_domains=[])), "timeout": httpx.Timeout(None, connect=connect_timeout_ms / 1000)}
         # What may not be sent twice never takes a connection that was idle.
         self.fresh = httpx.AsyncClient(**options, limits=httpx.Limits(max_keepalive_connections=0))
@@ -191,6 +192,7 @@ class Client:
 
     async def _send(self, operation, arguments, fresh, seen):
         o, key = OPERATIONS[operation], self.api_key() if callable(self.api_key) else self.api_key
+        self.keys.add(key)
         path = re.sub(r"{(\w+)}", lambda name: quote(arguments[name[1]], safe=""), o["path"])
         file = arguments.get("file") and {**arguments["file"], "name": re.split(r"[/\\]", arguments["file"]["name"])[-1]}
         body = {"files": {o["part"]: (file["name"], file["content"])}} if file else {"json": arguments.get("body")}
@@ -217,7 +219,7 @@ class Client:
             raise ServiceError("RESOURCE_EXHAUSTED", "The answer is too large.", "yes", ["tooLarge"], "client")
         text = data[:most].decode("utf-8", "replace").lstrip("\ufeff").strip()
         if not good:
-            raise read_error(answer.status_code, answer.headers, text, key)
+            raise read_error(answer.status_code, answer.headers, text, self.keys)
         if not isinstance(o.get("answer"), dict):
             return data.decode("utf-8", "replace") if "answer" in o else {}
         if isinstance(value := _json(text)[0], dict) and not _incomplete(operation, value):

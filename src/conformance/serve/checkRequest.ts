@@ -3,7 +3,7 @@
 import type { Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
-import type { Cell, Step } from "../cells.js";
+import type { Cell, Step } from "../cell.js";
 import type { OperationData } from "../data.js";
 import { proxiedHost } from "./proxy.js";
 import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";

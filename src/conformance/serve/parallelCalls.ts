@@ -1,5 +1,5 @@
 // Calls that a client makes at the same time, each with arguments and a response of its own.
-import type { Cell } from "../cells.js";
+import type { Cell } from "../cell.js";
 
 /**
  * The calls of a cell (a conformance row for one operation) that are made at the same time, each as a cell: `{n}` in its

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import type { Via } from "../cells.js";
+import type { Via } from "../cell.js";
 import { holdsKey } from "./rawRequest.js";
 
 /** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as zlib from "node:zlib";
-import type { CellResponse } from "../cells.js";
+import type { CellResponse } from "../cell.js";
 import type { Coding } from "../data.js";
 
 const { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } = zlib;
@@ -54,10 +54,7 @@ export async function sendResponse(
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value].flat().map((line) => `${name}: ${line}\r\n`),
   );
-  await write(response.socket, [
-    ...pieces(`HTTP/1.1 ${status} OK\r\n${lines.join("")}`, content),
-    ...(after === undefined ? [] : [after]),
-  ]);
+  await write(response.socket, pieces(`HTTP/1.1 ${status} OK\r\n${lines.join("")}`, content, after));
 }
 
 /** What is sent in turn: bytes, or a pause in milliseconds; `end` closes the connection. */
@@ -67,8 +64,9 @@ const end = Symbol("end");
 // Longer than the time without a byte after which some HTTP libraries give up by default, which is 5 s.
 const longPauseMs = 6000;
 
-function sized(head: string, content: Buffer): readonly Piece[] {
-  return [Buffer.concat([Buffer.from(withLength(head, content)), content])];
+// The bytes that follow are sent with the response, so that every client reads them with it.
+function sized(head: string, content: Buffer, after = ""): readonly Piece[] {
+  return [Buffer.concat([Buffer.from(withLength(head, content)), content, Buffer.from(after)])];
 }
 
 function withLength(head: string, { length }: Buffer): string {
@@ -76,7 +74,7 @@ function withLength(head: string, { length }: Buffer): string {
 }
 
 // The ways to send a response that HTTP allows and few servers use.
-const piecesOf: Readonly<Record<string, (head: string, content: Buffer) => readonly Piece[]>> = {
+const piecesOf: Readonly<Record<string, typeof sized>> = {
   // Node closes the connection after the end of a response that comes before the request was read.
   early: sized,
   chunked: (head, content) => [

@@ -7,7 +7,7 @@ import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Cell, Step, Via } from "../cells.js";
+import type { Cell, Step, Via } from "../cell.js";
 import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
 import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
 import { callsIn, createGate } from "./parallelCalls.js";

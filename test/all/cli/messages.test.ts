@@ -104,7 +104,7 @@ describe("a hint fits the command", () => {
     server.reply({ status: 502 });
     const { stderr } = await run(["upload", "reviews", "README.md", "-q"]);
     expect(stderr.split("\n")[1]).toBe(
-      "The file may have been stored: check the dataset in the service's console or API before you upload it again. The call was not retried, because running it twice is not safe.",
+      "The file may have been stored: check the dataset with the service's other operations before you upload it again. The call was not retried, because running it twice is not safe.",
     );
   });
 

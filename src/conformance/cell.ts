@@ -1,0 +1,55 @@
+// A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
+// that it meets, and the expected outcome.
+import type { Coding, OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
+
+export interface Expected extends RowExpected {
+  readonly codeSource?: string;
+  /** A text that the error's message must contain; null: the client writes its own message, with the HTTP status. */
+  readonly message?: string | null;
+}
+
+export interface Cell {
+  readonly id: string;
+  readonly description: string;
+  readonly operation: string;
+  readonly asked: OperationData;
+  /**
+   * What the server does with each request: the first step is for the first request, the last for all further requests.
+   */
+  readonly steps: readonly Step[];
+  readonly client: RowClient;
+  readonly needs: readonly string[];
+  readonly expected: Expected;
+  /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
+  readonly path?: string | undefined;
+  /** The path that follows the host in the client's base URL. */
+  readonly basePath?: string | undefined;
+  readonly large?: true | undefined;
+  /** How the client reaches the service, if not by its address. */
+  readonly via?: Via;
+  readonly connections?: true | undefined;
+  readonly comparedFor?: RowExchange["comparedFor"];
+}
+
+/** A proxy, behind which the service has the name service.invalid. */
+export interface Via {
+  readonly scheme: "http" | "https";
+  /** The response to a request for a tunnel: a status, or none at all. @default the tunnel is opened */
+  readonly refusal?: number | "none";
+  /** Whether the proxy wants the name and the password that its URL has. */
+  readonly credentials?: true;
+  /** NO_PROXY, if the environment names the proxy; `unused` if it excepts the service. */
+  readonly environment?: { readonly except: string; readonly unused?: true };
+}
+
+export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "after"> {
+  readonly status: number;
+  readonly headers: NonNullable<RowResponse["headers"]>;
+  readonly coding?: Coding;
+  /** How the exchange goes, of the ways in serve/sendResponse.ts and serve/serveCell.ts. @default in one piece */
+  readonly manner?: string;
+  /** In a string, `{apiKey}` is replaced by the API keys of the row. */
+  readonly body: string | Uint8Array;
+}
+
+export type Step = { readonly response: CellResponse } | { readonly network: string };
