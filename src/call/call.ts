@@ -54,7 +54,8 @@ export async function makeCall<T>(
   try {
     const own = ownOptions(given.options, given.table);
     const settings = callSettings(config, own, operation);
-    limit(deadline, { operation }, settings);
+    // Every member is set: a missing one would be read from a polluted Object.prototype.
+    limit(deadline, { operation, timeoutMs: undefined, idempotent: undefined }, settings);
     let request = prepare(settings, own);
     if (request instanceof Promise) {
       request = await deadline.untilEnded(request, (late) => late.file?.close());
@@ -361,8 +362,9 @@ export function isRetrySafe(operation: OperationName, idempotent: boolean | unde
   return isIdempotentKind[kindOf(operation, idempotent)];
 }
 
-type Defaults = Pick<PreparedRequest<unknown>, "operation"> &
-  Partial<Pick<PreparedRequest<unknown>, "timeoutMs" | "idempotent">>;
+type Defaults = Pick<PreparedRequest<unknown>, "operation"> & {
+  readonly [Name in "timeoutMs" | "idempotent"]?: PreparedRequest<unknown>[Name] | undefined;
+};
 
 function limit(deadline: Deadline, request: Defaults, settings: CallSettings): void {
   const { timeoutMs, attemptTimeoutMs } = timesOf(request, settings);

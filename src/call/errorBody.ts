@@ -21,8 +21,10 @@ export function readErrorBody(
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
-    // Cut first: redaction costs in proportion to the text.
-    const kept = redact(trimmed.slice(0, isPage(trimmed) ? readCharacters : keptCharacters), true);
+    const kept = redact(
+      trimmed.slice(0, Math.max(readable(redact), isPage(trimmed) ? readCharacters : 0)),
+      true,
+    );
     // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
     const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
     const body = kept.slice(0, keptCharacters) || undefined;
@@ -34,14 +36,24 @@ export function readErrorBody(
   const message = readMessage(root);
   return {
     code,
-    message: message && redact(message.slice(0, keptCharacters), true).slice(0, keptCharacters),
+    message: message && keptOf(message, redact),
     retryAfterMs: readRetryDelay(root),
     body:
       trimmed.length <= keptCharacters
         ? // Deeply nested lists may overflow the stack: the body is then left out.
           valueOr(() => redactValues(redact, parsed), undefined)
-        : redact(trimmed.slice(0, keptCharacters), true).slice(0, keptCharacters),
+        : keptOf(trimmed, redact),
   };
+}
+
+// How much of a text is redacted: what is kept, and a key that begins in it. Redaction costs in proportion to the text.
+function readable({ reach = 0 }: Redact): number {
+  return keptCharacters + reach;
+}
+
+function keptOf(text: string, redact: Redact): string {
+  const most = readable(redact);
+  return redact(text.slice(0, most), text.length > most).slice(0, keptCharacters);
 }
 
 // Names of fields that bodies of errors have.

@@ -32,7 +32,7 @@ interface Part {
 }
 
 /** What a run left at its end. */
-export interface Merged {
+export interface RunEnd {
   /** Rows that could not be written, such as on a full disk. */
   readonly unwritten: number;
   /** Results that two runs paid for, since both ran at one time. */
@@ -115,7 +115,7 @@ export class Checkpoint {
    * @param isComplete Whether every request of the input has a result
    * @throws Error if the output cannot be written; the parts stay
    */
-  async end(asked: IdTable, isComplete: boolean): Promise<Merged> {
+  async end(asked: IdTable, isComplete: boolean): Promise<RunEnd> {
     if (this.#part === undefined) return { unwritten: 0, twice: 0 };
     for (let left = secondsOnFullDisk; !this.#flush() && left > 0; left -= 1) await wait(1000);
     const unwritten = this.#pending.length;

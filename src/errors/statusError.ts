@@ -130,6 +130,7 @@ export class StatusError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances. With the class's
     // name in place of `this`, esbuild would name the class `_StatusError`.
+    // biome-ignore lint/complexity/noThisInStatic: Error's own check, for this class
     const isOwn = super[Symbol.hasInstance](value);
     // Compiled to ES5, a constructor asks whether `this` is an instance before the error has its brand.
     // biome-ignore lint/complexity/noThisInStatic: `this` is the subclass in `error instanceof Subclass`

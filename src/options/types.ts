@@ -237,7 +237,7 @@ export interface LoggerLike {
   error(message: string): unknown;
 }
 
-/** Options of {@link createClient}. */
+/** Options of `createClient`. */
 export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"> {
   /** The service's address, such as `https://api.example.com`. @default TUNERANK_BASE_URL */
   baseUrl?: string | undefined;

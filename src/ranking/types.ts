@@ -141,7 +141,7 @@ export interface RerankItemsPromise<T> extends Promise<RankedItem<T>[]> {
   withResponse(): Promise<RerankItemsResponse<T>>;
 }
 
-/** The type of {@link Rerank.items}; it calls the contract's `rerankDocuments`. */
+/** The type of `client.rerank.items`; it calls the contract's `rerankDocuments`. */
 export interface RerankItems {
   /**
    * Ranks items of any type by a text of each. Resolves to them best first, equal scores in the order of `items`. The

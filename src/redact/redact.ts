@@ -181,7 +181,10 @@ function isBackslash(char: string | undefined): boolean {
  * Removes a key from a text, in every form that JSON, URLs, HTML or base64 give it.
  * @param cut Whether the text may begin or end within the key, as the text of an incomplete body may.
  */
-export type Redact = (text: string, cut?: boolean) => string;
+export type Redact = ((text: string, cut?: boolean) => string) & {
+  /** The most characters that a key takes in a text, escaped. */
+  readonly reach?: number;
+};
 
 /** Redacts one key. A key of fewer than 8 characters is removed only if it is a whole value. Linear time. */
 export function redactor(key: string): Redact {
@@ -220,11 +223,14 @@ export function redactorOf(secrets: readonly string[]): Redact {
   let all: readonly Redact[] | undefined;
   lastSecrets = joined;
   // A text that cannot be searched is not shown at all.
-  lastRedactor = (text, cut) =>
+  const redact: Redact = (text, cut) =>
     valueOr(() => {
       all ??= secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
       return all.reduce((left, each) => each(left, cut), text);
     }, "[redacted]");
+  lastRedactor = Object.assign(redact, {
+    reach: longestEscape * Math.max(0, ...secrets.map(({ length }) => length)),
+  });
   return lastRedactor;
 }
 
