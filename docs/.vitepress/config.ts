@@ -27,7 +27,7 @@ export default defineConfig({
   srcExclude: ["generated/parts/**", "build/**"],
   rewrites: {
     "generated/:section/:page.md": ":section/:page.md",
-    "generated/api/tunerank/:page.md": "api/tunerank/:page.md",
+    "generated/api/:module/:page.md": "api/:module/:page.md",
     "generated/api/tunerank/:entry/:page.md": "api/tunerank/:entry/:page.md",
   },
   lastUpdated: false,
@@ -36,6 +36,17 @@ export default defineConfig({
   // What a reader may go to next is not sent before.
   router: { prefetchLinks: false },
   vite: {
+    // The theme's frame of the search has the role of a button, which may hold neither a field nor a list.
+    plugins: [
+      {
+        name: "search-frame",
+        enforce: "pre",
+        transform: (code, id) =>
+          id.endsWith("VPLocalSearchBox.vue")
+            ? code.replace(/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"')
+            : undefined,
+      },
+    ],
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },
     resolve: {

@@ -116,6 +116,7 @@ export const words: Readonly<Record<string, string>> = {
     "jest vitest mock offline test without network unexpected token export transformIgnorePatterns",
   "recipes/scale-to-zero": "scale to zero cron github actions kubernetes schedule night cost gpu",
   "recipes/did-it-run": "upload timed out upload timed out poll polling watch job state executed",
+  "recipes/several-machines": "split divide a file the work across between servers hosts",
   "recipes/assistant": "assistant cursor copilot claude llms.txt ai agent",
   "guide/upload#what-can-be-uploaded":
     "createReadStream readable readstream stream buffer blob bytes toFile formdata-node retried request body stream",

@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import type { DefaultTheme } from "vitepress";
 import { entries } from "../../scripts/build/entries.js";
+import { typePages } from "../build/api.js";
 import { operationPages } from "../build/operations.js";
 
 type Item = DefaultTheme.SidebarItem;
@@ -89,6 +90,7 @@ export const sidebar: Item[] = [
       text: name.replace(/^\./, "tunerank"),
       link: `/api/${name.replace(/^\./, "tunerank")}`,
     })),
+    ...Object.entries(typePages).map(([name, text]) => ({ text, link: `/api/${name}` })),
   ]),
   folded("HTTP reference", [
     { text: "Overview", link: "/reference/" },

@@ -5,6 +5,13 @@ import path from "node:path";
 import { entries } from "../../scripts/build/entries.js";
 import { head, table } from "./markdown.js";
 
+/** Modules of `tunerank` whose types have a page of their own: one page of all would be too heavy. */
+export const typePages: Readonly<Record<string, string>> = {
+  "options/types": "Types of options and events",
+  "ranking/types": "Types of rankings in batches",
+  "generated/types": "Types of requests and responses",
+};
+
 /** Writes a page of what each entry of the package exports, with TypeDoc: docs/typedoc.json has its options. */
 export async function writeApiPages(docs: string): Promise<void> {
   const typedoc = path.join(docs, "node_modules/typedoc/bin/typedoc");
@@ -13,33 +20,22 @@ export async function writeApiPages(docs: string): Promise<void> {
   const [exitCode] = await once(child, "exit");
   if (exitCode !== 0) throw new Error(`TypeDoc ended with ${exitCode}.`);
   const folder = path.join(docs, "generated/api");
-  const rows = await Promise.all(
-    entries.map(async (entry) => {
-      const name = path.posix.join("tunerank", entry.name);
-      const file = path.join(folder, `${name}.md`);
-      const text = await readFile(file, "utf8");
-      const [, words = ""] = text.split("\n\n");
-      // What TypeDoc says of where a member comes from, and a heading for each kind of word, is noise between members.
-      const short = text
-        .replaceAll(/^#+ (?:Overrides|Inherited from|Extended by|Implementation of)\n+(?:.+\n)+\n*/gm, "")
-        .replaceAll(
-          /^#+ (?:Properties|Methods|Accessors|Constructors|Example|Parameters|Get Signature)\n+/gm,
-          "",
-        )
-        .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ");
-      // TypeDoc links to shapes that stand elsewhere: of what has no heading here, the words remain.
-      const anchors = new Set([...short.matchAll(/^#+ (.*)$/gm)].map(([, name = ""]) => anchorOf(name)));
-      const linked = short.replaceAll(/\[([^\]]*)\]\(#([\w-]+)\)/g, (link, said: string, to: string) =>
-        anchors.has(to.replace(/-\d+$/, "")) ? link : said,
-      );
-      const said = words.trim().replaceAll("\n", " ");
-      await writeFile(
-        file,
-        `${head(`API of ${name}`, said)}\n${linked}`.replace("---\n", "---\npageClass: api\n"),
-      );
-      return [`[\`${name}\`](/api/${name}.md)`, said];
-    }),
-  );
+  const row = async (name: string, title: string): Promise<string[]> => {
+    const file = path.join(folder, `${name}.md`);
+    const text = shorter(await readFile(file, "utf8")).replace(/^# .*/, `# ${title}`);
+    const [, words = ""] = text.split("\n\n");
+    const said = name in typePages ? `${title} of \`tunerank\`.` : words.trim().replaceAll("\n", " ");
+    await writeFile(
+      file,
+      `${head(`API of ${title}`, said)}\n${text}`.replace("---\n", "---\npageClass: api\n"),
+    );
+    return [`[\`${name}\`](/api/${name}.md)`, said];
+  };
+  const names = entries.map(({ name }) => path.posix.join("tunerank", name));
+  const rows = await Promise.all([
+    ...names.map((name) => row(name, name)),
+    ...Object.entries(typePages).map(([name, title]) => row(name, title)),
+  ]);
   const text = [
     head("The TypeScript API", "Every function, option and type of the package, a page for each entry."),
     "# The TypeScript API\n",
@@ -49,4 +45,18 @@ export async function writeApiPages(docs: string): Promise<void> {
   await writeFile(path.join(folder, "index.md"), text.join("\n"));
 }
 
-const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(/[^\w-]/g, "");
+// Where a member comes from, and a heading for each kind of word, is noise between members: without them a heading goes
+// up to one level below the one it belongs to. Of what stands on another page there is the link alone.
+function shorter(text: string): string {
+  const open: number[] = [];
+  return text
+    .replaceAll(/^#+ (?:Overrides|Inherited from|Extended by|Implementation of)\n+(?:.+\n)+\n*/gm, "")
+    .replaceAll(/^#+ (?:Properties|Methods|Accessors|Constructors|Example|Parameters|Get Signature)\n+/gm, "")
+    .replaceAll(/^#+ Default\n+```ts\n(.*)\n```/gm, "**Default** `$1`")
+    .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ")
+    .replaceAll(/^### \w+\n\nRe-exports (.*)\n*(?:\*\*\*\n\n)?/gm, "- $1\n")
+    .replaceAll(/^(##+) /gm, (_, { length }: string) => {
+      while ((open.at(-1) ?? 0) >= length) open.pop();
+      return `${"#".repeat(open.push(length) + 1)} `;
+    });
+}
