@@ -17,6 +17,8 @@ const isFile = /^\/.*SHA256SUMS$/;
 const unused =
   /^.*\/(VP(Home|Footer|NavBarSocialLinks|NavScreenSocialLinks|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
+const buttonOfSearch = /role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/;
+
 export default defineConfig({
   title: "tunerank",
   description:
@@ -38,14 +40,7 @@ export default defineConfig({
   vite: {
     // The theme's frame of the search has the role of a button, which may hold neither a field nor a list.
     plugins: [
-      {
-        name: "search-frame",
-        enforce: "pre",
-        transform: (code, id) =>
-          id.endsWith("VPLocalSearchBox.vue")
-            ? code.replace(/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"')
-            : undefined,
-      },
+      { name: "frame", enforce: "pre", transform: (code) => code.replace(buttonOfSearch, 'role="search"') },
     ],
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },

@@ -12,9 +12,10 @@ import { type FileSource, SourceError } from "../files/fileSource.js";
 import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey, CallOptions } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
+import { type OptionTable, ownProperties } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import { type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
+import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
+import type { Lane } from "../policy/schedule.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,
@@ -33,7 +34,7 @@ import {
   unsent,
 } from "./noResponse.js";
 import { toldBy } from "./response.js";
-import { type ClientConfig, callSettings, ownOptions, unseen } from "./settings.js";
+import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
 /**
@@ -52,17 +53,37 @@ export async function makeCall<T>(
   let file: FileSource | undefined;
   let result: Succeeded<T> | StatusError;
   try {
-    const own = ownOptions(given.options, given.table);
+    const { options, table } = given;
+    const policy = (options as { readonly [attemptPolicy]?: Lane } | undefined)?.[attemptPolicy];
+    // A run has checked the options of its calls.
+    const isChecked = options !== undefined && policy?.options === options;
+    const own = isChecked ? options : ownProperties(options, "options", table);
     const settings = callSettings(config, own, operation);
     // Every member is set: a missing one would be read from a polluted Object.prototype.
-    limit(deadline, { operation, timeoutMs: undefined, idempotent: undefined }, settings);
+    deadline.limit(
+      timesOf({ operation, timeoutMs: undefined, idempotent: undefined }, settings),
+      settings.signal,
+    );
     let request = prepare(settings, own);
     if (request instanceof Promise) {
       request = await deadline.untilEnded(request, (late) => late.file?.close());
-      limit(deadline, request, settings);
+      deadline.limit(timesOf(request, settings), settings.signal);
     }
     file = request.file;
-    const call = callOf(request, settings, deadline);
+    const idempotent = settings.idempotent ?? request.idempotent;
+    const call: RunningCall<T> = {
+      client: settings.client,
+      settings,
+      request,
+      idempotent,
+      deadline,
+      attempts: [],
+      ran: nothingSent,
+      key: "",
+      keys: [],
+      freshSocket: !isRetrySafe(request.operation, idempotent),
+      retriedFree: false,
+    };
     settings.policy?.begun?.(deadline);
     result = channels?.call.hasSubscribers
       ? await publishRequest(request, targetOf, () => traced(call)).catch((error: StatusError) => error)
@@ -79,23 +100,6 @@ async function traced<T>(call: RunningCall<T>): Promise<Succeeded<T>> {
   const result = await runAttempts(call);
   if (result instanceof Succeeded) return result;
   throw result;
-}
-
-function callOf<T>(request: PreparedRequest<T>, settings: CallSettings, deadline: Deadline): RunningCall<T> {
-  const idempotent = settings.idempotent ?? request.idempotent;
-  return {
-    client: settings.client,
-    settings,
-    request,
-    idempotent,
-    deadline,
-    attempts: [],
-    ran: nothingSent,
-    key: "",
-    keys: [],
-    freshSocket: !isRetrySafe(request.operation, idempotent),
-    retriedFree: false,
-  };
 }
 
 // Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
@@ -365,11 +369,6 @@ export function isRetrySafe(operation: OperationName, idempotent: boolean | unde
 type Defaults = Pick<PreparedRequest<unknown>, "operation"> & {
   readonly [Name in "timeoutMs" | "idempotent"]?: PreparedRequest<unknown>[Name] | undefined;
 };
-
-function limit(deadline: Deadline, request: Defaults, settings: CallSettings): void {
-  const { timeoutMs, attemptTimeoutMs } = timesOf(request, settings);
-  deadline.limit(timeoutMs, attemptTimeoutMs, settings.signal);
-}
 
 // The deadline of `client.request`, in milliseconds.
 const requestTimeoutMs = 30_000;

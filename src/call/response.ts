@@ -24,7 +24,7 @@ export function incomplete(field: string): Failure {
 /** Makes a reader of 2xx responses that hold a JSON object; every other response is a Failure. */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
   return (response, secrets) => {
-    const value = isSuccess(response.status) ? parseJson(response.text) : undefined;
+    const value = response.ok ? parseJson(response.text) : undefined;
     if (typeof value !== "object" || value === null || Array.isArray(value))
       return failureIn(response, secrets);
     const data = isErrorAlone(value) ? errorIn(response, secrets) : read(value);

@@ -3,24 +3,14 @@ import type { OperationName } from "../errors/codes.js";
 import { invalid, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
-import { callOptionTable, logLevels } from "../options/table.js";
+import { logLevels } from "../options/table.js";
 import type { CallOptions, ClientOptions, LogLevel } from "../options/types.js";
-import { type Check, type OptionTable, ownProperties } from "../options/validate.js";
+import { type Check, ownProperties } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";
 import { notify, WithoutPrototype } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
-
-/** The options of one call, copied and checked; as they are, if a run has checked them. @throws StatusError */
-export function ownOptions(
-  options: CallOptions | undefined,
-  table: OptionTable<CallOptions> = callOptionTable,
-): CallOptions {
-  const policy = (options as { readonly [attemptPolicy]?: Lane } | undefined)?.[attemptPolicy];
-  if (options !== undefined && policy?.options === options) return options;
-  return ownProperties(options, "options", table);
-}
 
 /**
  * Joins a call's options with its client's.
@@ -65,16 +55,14 @@ export const variables = {
 
 /** A client's settings. The environment is read at the first call, so that a build can create clients without it. */
 export class ClientConfig {
+  /** The deadlines of this client's running calls. */
+  readonly calls: ClientSettings["calls"];
   readonly #given: GivenSettings;
   #settled: ClientSettings | undefined;
 
   constructor(given: GivenSettings) {
+    this.calls = given.calls;
     this.#given = given;
-  }
-
-  /** The deadlines of this client's running calls. */
-  get calls(): ClientSettings["calls"] {
-    return this.#given.calls;
   }
 
   /** The secrets that no message may show: the API key, if it is known, and a proxy's credentials. */

@@ -32,7 +32,15 @@ const nouns: Readonly<Record<string, string>> = {
  */
 export function validate(value: unknown, rules: Rules, name: string, when = ""): void {
   const { type } = rules;
-  if (type && !hasType(value, rules)) {
+  const isFit =
+    type === "integer"
+      ? Number.isSafeInteger(value)
+      : type === "number"
+        ? Number.isFinite(value)
+        : Array.isArray(value)
+          ? type === "array" && !(value.length < (ownValue(rules, "minItems") as number))
+          : value !== null && typeof value === type;
+  if (type && !isFit) {
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
     throw invalid(name, `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
   }
@@ -40,15 +48,6 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
   else if (typeof value === "number") validateNumber(value, rules, name);
   checkRules?.(value, { name, rules, validate });
-}
-
-function hasType(value: unknown, rules: Rules): boolean {
-  const { type } = rules;
-  if (type === "integer") return Number.isSafeInteger(value);
-  if (type === "number") return Number.isFinite(value);
-  if (Array.isArray(value))
-    return type === "array" && !(value.length < (ownValue(rules, "minItems") as number));
-  return value !== null && typeof value === type;
 }
 
 function lengthOf(rules: Rules): string {

@@ -62,7 +62,7 @@ class Batches {
     this.#schedule = new Schedule({ limiter, clock: machineClock, untilDeadline }, this);
     this.#deadline = deadline;
     deadline.running = { abort: () => this.#onEnd() };
-    deadline.limit(timeoutMs, timeoutMs, signal);
+    deadline.limit({ timeoutMs, attemptTimeoutMs: timeoutMs }, signal);
     this.#ignoreStop = stop && endOnAbort(stop, { end: () => this.#stop() });
     this.#schedule.advance();
     this.#finish();

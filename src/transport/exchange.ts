@@ -160,7 +160,7 @@ export class TransportResponse {
   constructor(status: number, maxResponseBytes: number, headers: () => Readonly<Record<string, string>>) {
     this.#headers = headers;
     this.status = status;
-    this.ok = isSuccess(status);
+    this.ok = status >= 200 && status < 300;
     this.limit = this.ok ? maxResponseBytes : maxErrorBytes;
   }
 

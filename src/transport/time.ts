@@ -145,7 +145,10 @@ export class Deadline {
    * is known.
    * @param attemptTimeoutMs Milliseconds for each attempt
    */
-  limit(timeoutMs: number, attemptTimeoutMs: number, signal: AbortSignalLike | undefined): void {
+  limit(
+    { timeoutMs, attemptTimeoutMs }: { readonly timeoutMs: number; readonly attemptTimeoutMs: number },
+    signal: AbortSignalLike | undefined,
+  ): void {
     const isFirst = this.#timer === undefined;
     const start = isFirst ? this.#begunAt : now();
     this.timeoutMs = timeoutMs;

@@ -75,7 +75,7 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
           const { signal = null, timeoutMs } = own;
           const ms =
             timeoutMs === undefined ? Number.POSITIVE_INFINITY : checkDuration(timeoutMs, "timeoutMs");
-          deadline.limit(ms, ms, checkSignal(signal));
+          deadline.limit({ timeoutMs: ms, attemptTimeoutMs: ms }, checkSignal(signal));
           // Copied, because the caller may change the list while the module is loaded and while calls run.
           const list = Array.isArray(given) ? [...given] : given;
           // Few programs use `rerank.items`: its module is loaded with the first call.

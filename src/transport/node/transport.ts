@@ -161,15 +161,13 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   #reused = false;
   #connecting: Connecting | undefined;
   #connected = false;
+  readonly fresh: boolean;
 
   constructor(request: TransportRequest, pool: Pool) {
     super(request);
+    this.fresh = request.freshSocket === true;
     this.#pool = pool;
     pool.enter(this);
-  }
-
-  get fresh(): boolean {
-    return this.request?.freshSocket === true;
   }
 
   get phase(): Phase {
