@@ -8,7 +8,8 @@ export const missing: string[] = [];
 
 // A page, or a heading of one, below docs/ as the sidebar names it. A page with a word of its own in its title needs none.
 export const words: Readonly<Record<string, string>> = Object.fromEntries(
-  `
+  Array.from(
+    `
 guide/quickstart: install getting started first call env environment variables api key apikey token
 guide/questions: faq help why
 guide/questions#why-did-my-upload-time-out: large upload timed bandwidth
@@ -104,10 +105,9 @@ guide/testing#with-undici-s-mockagent: mockagent intercept reply interceptors as
 guide/errors#did-it-run: what unknown means executed happened sure whether it ran
 guide/rerank#tokens-and-cost: cost charged spend count usage billing
 guide/upload#check-a-file-first: check jsonl file before upload validation
-`
-    .trim()
-    .split("\n")
-    .map((line) => line.split(": ")),
+`.matchAll(/^(\S+): (.*)$/gm),
+    ([, place, said]) => [place, said],
+  ),
 );
 
 const mark = "searchwords";
@@ -174,12 +174,9 @@ export const searchOptions = {
       prefix: (term: string) => term.length > 2,
       // A guide or a recipe answers, a code is found by its name; lists of everything come last.
       boostDocument: (id: string): number => {
-        if (
-          /guide\/(benchmarks|changelog|conformance|certify|decision-table|error-bodies|extensions|unstated)/.test(
-            id,
-          )
-        )
-          return 0.4;
+        const lists =
+          /guide\/(bench|changelog|conformance|certify|decision|error-bodies|extensions|unstated)/;
+        if (lists.test(id)) return 0.4;
         if (/\/(api|enums)\//.test(id)) return 0.3;
         if (/\/reference\//.test(id)) return 0.5;
         if (/codes\/[A-Z_]+\.html#[a-z]+(-[a-z]+)?$/.test(id) && !/a-response|to-do/.test(id)) return 1.6;

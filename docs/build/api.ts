@@ -45,8 +45,7 @@ export async function writeApiPages(docs: string): Promise<void> {
   await writeFile(path.join(folder, "index.md"), text.join("\n"));
 }
 
-// Where a member comes from, and a heading for each kind of word, is noise between members: without them a heading goes
-// up to one level below the one it belongs to. Of what stands on another page there is the link alone.
+// The text without what is noise between members; its headings have no gaps, and a re-export is a link.
 function shorter(text: string): string {
   const open: number[] = [];
   return text
