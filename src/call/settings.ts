@@ -5,7 +5,7 @@ import { operations } from "../generated/contract.js";
 import { checkApiKey, checkBaseUrl, checkId, checkText } from "../options/arguments.js";
 import { logLevels } from "../options/table.js";
 import type { CallOptions, ClientOptions, LogLevel } from "../options/types.js";
-import { type Check, ownProperties } from "../options/validate.js";
+import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/schedule.js";

@@ -75,6 +75,14 @@ test("the core is no larger than it was made, and no file is longer than one ide
   expect(longFunctions(39).length).toBeGreaterThan(0);
 });
 
+test("the command line is no larger than it was made", () => {
+  const files = [...imports.keys()].filter((file) => file.startsWith("cli/"));
+  const lines = files.map(
+    (file) => readFileSync(path.join(root, "src", file), "utf8").split("\n").length - 1,
+  );
+  expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(4_240);
+});
+
 test("a warm rerank passes at most 15 files and 105 functions", async () => {
   const { exitCode, stdout } = await run(process.execPath, ["--import", "tsx", "scripts/count.ts", "--call"]);
   const files = stdout.trim().split("\n").slice(1);
