@@ -17,8 +17,6 @@ const isFile = /^\/.*SHA256SUMS$/;
 const unused =
   /^.*\/(VP(Home|Footer|NavBarSocialLinks|NavScreenSocialLinks|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
-const buttonOfSearch = /role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/;
-
 export default defineConfig({
   title: "tunerank",
   description:
@@ -38,10 +36,6 @@ export default defineConfig({
   // What a reader may go to next is not sent before.
   router: { prefetchLinks: false },
   vite: {
-    // The theme's frame of the search has the role of a button, which may hold neither a field nor a list.
-    plugins: [
-      { name: "frame", enforce: "pre", transform: (code) => code.replace(buttonOfSearch, 'role="search"') },
-    ],
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },
     resolve: {
