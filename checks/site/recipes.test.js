@@ -27,11 +27,11 @@ const wishes = [
     "why was my upload not retried, and what now",
     ["Why was my upload not retried?"],
     "Why was my upload",
-    "check the dataset in the service",
+    "Check the dataset",
   ],
   ["scale to zero at night", ["scale to zero at night"], "Scale to zero", "/srv/scale/scale.sh 0"],
   ["watch a resumed job", ["watch a resumed job"], "Watch a job", "read the job once a minute"],
-  ["a Python client", ["use Python"], "A Python client", "pip install openapi-python-client"],
+  ["a Python client", ["use Python"], "A Python client", "pip install -r client/requirements.txt"],
   ["a Go client", ["Go"], "A Go client", "go run ./rank"],
   [
     "FAILED_PRECONDITION",
@@ -78,7 +78,7 @@ function sectionOf(page, anchor) {
 
 test("each recipe begins with code on the first screen, and stands in the list of them", async () => {
   const { page, close } = await site.open("recipes/index.html");
-  const listed = await page.locator(".vp-doc table a").evaluateAll((links) => links.map(({ href }) => href));
+  const listed = await page.locator(".vp-doc li a").evaluateAll((links) => links.map(({ href }) => href));
   const own = await page
     .locator(".VPSidebar a[href*='/recipes/']")
     .evaluateAll((links) => links.map(({ href }) => href).filter((href) => !href.endsWith("/recipes/")));
