@@ -61,7 +61,7 @@ export async function run(context: Context<BulkOptions>): Promise<void> {
 
 /** How strong a row of an output is; undefined for an object that is none. */
 function strengthOf({ response, error, final }: Row): Strength | undefined {
-  if (isObject(response)) return strengths.result;
+  if (isObject(response)) return Array.isArray(response.data) ? strengths.result : undefined;
   if (!isObject(error) || typeof error.code !== "string") return undefined;
   return final === true ? strengths.final : strengths.passing;
 }

@@ -117,7 +117,8 @@ function fieldIn(line: string, field: string | undefined): Omit<DocumentLine, "l
 // The error of a call: it names the line of the file in place of the item, and says how much was ranked, and so paid for.
 function endOf(error: unknown, lines: readonly DocumentLine[], name: string, interrupted: boolean): unknown {
   if (!isStatusError(error)) return error;
-  const line = error.item === undefined ? undefined : lines[error.item]?.line;
+  const isUnsent = error.item !== undefined && error.attempts.length === 0;
+  const line = isUnsent ? lines[error.item ?? 0]?.line : undefined;
   if (line !== undefined) return new UsageError(`${name}, line ${line}: ${error.text}`);
   const { partial } = error as Partial<RerankItemsError<DocumentLine>>;
   const of = lines.length;

@@ -93,7 +93,7 @@ export class Rows {
           const text = line.bytes?.toString("latin1") ?? "?";
           if (rows.add(index, line) || /^[ \t\r]*$/.test(text)) continue;
           rows.skipped += 1;
-          if (index > 0 || (!line.hasEnd && isCut(text))) continue;
+          if (index > 0 || (!line.hasEnd && rows.size > 0 && isCut(text))) continue;
           throw new UsageError(
             `${option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
           );

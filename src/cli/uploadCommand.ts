@@ -104,6 +104,7 @@ function strengthOf({ id, response, error, sending }: Row): Strength | undefined
     throw new UsageError(
       "--checkpoint is from an earlier version, which knew files by their paths. Name another file, and leave out the files that this one says are stored. Nothing was sent.",
     );
+  if (!/^[^/]+\/[^/]+$/.test(`${id}`)) return undefined;
   if (isObject(response)) return typeof response.id === "string" ? strengths.result : strengths.sending;
   if (isObject(error)) return error.executed === "no" ? strengths.passing : strengths.sending;
   return sending === true ? strengths.sending : undefined;

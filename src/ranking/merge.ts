@@ -198,8 +198,9 @@ export function errorOfBatches(
         cause: error,
         notRetried: "not-transient",
       });
-  // An error of this client names the item itself.
-  const isNamed = batch === undefined || failed.codeSource === "client";
+  // An error of this client names the item itself, but for that of a call that was ended.
+  const isEnded = failed.code === "DEADLINE_EXCEEDED" || failed.code === "CANCELLED";
+  const isNamed = batch === undefined || (failed.codeSource === "client" && !isEnded);
   const where = isNamed ? "" : `This was batch ${batch.batch}, ${rangeOf(batch)}.`;
   return new StatusError(sentences(failed.text, where), {
     ...detailsOf(failed),

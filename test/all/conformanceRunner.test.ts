@@ -174,9 +174,9 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
   const wrong: readonly (readonly [string[], string])[] = [
     [
       ["--port", `${port}`],
-      `Port ${port} is taken (EADDRINUSE): choose another with --port, or 0 for any free one.`,
+      `Port ${port} of the host cannot be listened on: EADDRINUSE. Choose another with --port, or 0 for any free one.`,
     ],
-    [["--port", "70000"], "--port must be 0 to 65535."],
+    [["--port", "70000"], "Port 70000 of the host cannot be listened on: ERR_SOCKET_BAD_PORT."],
     [["--only", "no-such-row"], "--only matches no test case: --list prints their ids."],
     [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
   ];

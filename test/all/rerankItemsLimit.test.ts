@@ -176,7 +176,7 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     await until(() => responses.length === 2);
     // With four at once, all of them had 60 s.
     await clock.passWhenWaiting(60_000);
-    expect((await failed).text).toContain("within 60000 ms (timeoutMs) (batch 1: items[1])");
+    expect((await failed).text).toContain("within 60000 ms (timeoutMs). This was batch 1, items[1].");
   });
 
   test("a wait that is too long for one call pauses no other call", async () => {

@@ -61,7 +61,10 @@ function isNeeded(source: string): boolean {
   // What the docs are made of.
   if (top === "bench") return /^(|[\w-]+\.[\w.]+)$/.test(below.join("/"));
   // The guides show its programs.
-  if (top === "checks") return /^(|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(below.join("/"));
+  if (top === "checks")
+    return /^(|generators|generators\/callers(\/.*)?|first-hour|first-hour\/(?!work)[\w-]+(\/.*)?)$/.test(
+      below.join("/"),
+    );
   return !needless.has(top);
 }
 
