@@ -109,7 +109,8 @@ function faultOf(network: string): Fault {
 
 function failureOfResponse(operation: OperationId, row: RowResponse): Failure | undefined {
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = row;
-  const response = { status, headers, text } as Partial<TransportResponse> as TransportResponse;
+  const ok = status >= 200 && status < 300;
+  const response = { status, ok, headers, text } as Partial<TransportResponse> as TransportResponse;
   const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
   return value instanceof Failure ? value : undefined;
 }
