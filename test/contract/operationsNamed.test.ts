@@ -72,6 +72,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/proxies/",
     "checks/site/accessibility.test.js",
     "checks/site/lab.test.js",
+    "checks/site/reference.test.js",
     "checks/site/search.test.js",
     "checks/temporal/",
   ],
