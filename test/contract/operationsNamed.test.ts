@@ -59,7 +59,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/tools/assistants.ts",
     "checks/generators/tools/progenitor.ts",
   ],
-  "what the site's home page shows of it, and the guide of its types": ["docs/build/api.ts"],
   "a check that calls it by hand": [
     "checks/first-hour/",
     "checks/integrations/aiSdk.test.ts",
