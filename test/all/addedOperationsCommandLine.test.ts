@@ -120,7 +120,11 @@ test.each([
   ["a parameter that is none", ["listEvaluators", "--param", "lable=a"], "did you mean label?"],
   ["a parameter of an operation that has none", ["createEvaluator", "--param", "a=b"], "it takes none"],
   ["a missing id", ["getDataset"], "--param dataset_id=VALUE is missing."],
-  ["an id of two segments", ["getDataset", "--param", "dataset_id=a/b"], '--param dataset_id contains "/"'],
+  [
+    "an id of two segments",
+    ["getDataset", "--param", "dataset_id=a/b"],
+    'datasetId (--param dataset_id): [INVALID_ARGUMENT] datasetId contains "/"',
+  ],
   ["text for a number", ["listEvaluators", "--param", "page_size=ten"], "page_size must be a whole number"],
   [
     "a number too small",
@@ -138,7 +142,7 @@ test.each([
   ["a body for none", ["getDataset", ...reviews, "--body", "{}"], "getDataset takes no body."],
   ["a missing body", ["createEvaluator"], "createEvaluator needs a body: give --body or --body-file."],
   ["a body that is not JSON", ["createEvaluator", "--body", "{nope"], "--body is not JSON"],
-  ["a body that breaks a rule", ["createEvaluator", "--body", "{}"], "The body has no displayName"],
+  ["a body that breaks a rule", ["createEvaluator", "--body", "{}"], "displayName must be a string."],
   [
     "a field in another spelling",
     ["createEvaluator", "--body", '{"displayName":"a","Threshold":1}'],
