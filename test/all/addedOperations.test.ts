@@ -216,7 +216,9 @@ describe("the docs have", () => {
       "HTTP 200, `application/octet-stream`. The bytes. The body is bytes.",
     );
     expect(await pageOf("createEvaluator")).toContain("`application/json`. What the evaluator is like.");
-    expect(await readCopy("site/enums/EvaluatorState.md")).toContain("Used by `listEvaluators.state`.");
+    expect(await readCopy("site/enums/EvaluatorState.md")).toContain(
+      "| `EVALUATOR_STATE_READY` | It can judge. |",
+    );
     expect(await readCopy("site/reference/limits.md")).toContain(
       "| `page_size` | `listEvaluators` | At least 1",
     );

@@ -85,7 +85,7 @@ describe("the tarball", () => {
     const { stdout } = await run(process.execPath, args, { cwd: packed.user });
     const source = (await readFile(path.join(root, "src/options/validate.ts"), "utf8")).split("\n");
     const [, line = ""] = /src\/options\/validate\.ts:(\d+):/.exec(stdout) ?? [];
-    expect(source[Number(line) - 1]).toMatch(/throw invalid\(`\$\{name\} must be/);
+    expect(source[Number(line) - 1]).toMatch(/throw invalid\(name, `\$\{name\} must be/);
   });
 
   test("holds the guides as Markdown, and their list", async () => {
