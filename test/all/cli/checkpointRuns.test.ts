@@ -332,7 +332,7 @@ describe("files that change during a run", () => {
     for (const number of [9, 10]) {
       const lines = linesOf(
         { run: {} },
-        { ...row, response: { object: "list", model: `of ${number}` } },
+        { ...row, response: { object: "list", data: [], model: `of ${number}` } },
         { end: true },
       );
       writeFileSync(path.join(parts, `${number}-a.jsonl`), lines);
