@@ -2,7 +2,7 @@
 // too, so that a change of theirs would be seen: the command would refuse the run.
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createWriteStream, writeFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { join } from "node:path";
 
 const documentsEach = 10;
@@ -12,15 +12,12 @@ export async function writeBulkFiles(folder, lines) {
   const [input, rows, output] = ["in", "rows", "out"].map((name) => join(folder, `${name}.jsonl`));
   await write(input, lines, (number) => JSON.stringify(requestOf(number)));
   await write(rows, lines - 1, (number) => JSON.stringify(rowOf(requestOf(number))));
-  const args = ["rerank", "--bulk", input, "--quiet", "--output"];
+  const args = ["bulk", input, "--quiet", "--output"];
   let runs = 0;
   return {
     /** A run that is ended before its first response leaves the rows as they are. */
     argsFor(done) {
-      if (done === "nothing") return [...args, `${output}.${++runs}`];
-      // As a run leaves it beside its output.
-      writeFileSync(`${rows}.run`, `${JSON.stringify({ format: 1, kind: "rerank output", run: "bench" })}\n`);
-      return [...args, rows];
+      return [...args, done === "nothing" ? `${output}.${++runs}` : rows];
     },
   };
 }

@@ -1,6 +1,6 @@
 // The package's own ways to rank 1,000 rows, as users write them.
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -72,13 +72,11 @@ const commandLine = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.u
 
 async function inCommand({ url, rows, perMinute, isCancelled }: Given): Promise<Written> {
   const folder = await mkdtemp(path.join(tmpdir(), "tunerank-refusals-"));
-  const [input, output, errors] = ["in", "out", "errors"].map((name) =>
-    path.join(folder, `${name}.jsonl`),
-  ) as [string, string, string];
+  const [input, output] = ["in", "out"].map((name) => path.join(folder, `${name}.jsonl`)) as [string, string];
   const lines = numbers(rows).map((row) => JSON.stringify({ id: `${row}`, ...body(row) }));
   await writeFile(input, lines.join("\n"));
   const rate = perMinute === undefined ? [] : ["--rate", `${perMinute}/min`];
-  const args = ["rerank", "--bulk", input, "--output", output, "--errors", errors, "--quiet", ...rate];
+  const args = ["bulk", input, "--output", output, "--quiet", ...rate];
   for (let run = 0; run < 20; run += 1) {
     const exitCode = await runCommand(args, url, isCancelled ? { output, rows: rows / 4 } : undefined);
     if (exitCode !== 3) break;
@@ -89,13 +87,10 @@ async function inCommand({ url, rows, perMinute, isCancelled }: Given): Promise<
     await setTimeout(1_000);
   }
   const result = new Output();
-  for (const [file, isRanking] of [
-    [output, true],
-    [errors, false],
-  ] as const) {
-    const written = await readFile(file, "utf8").catch(() => "");
-    for (const line of written.split("\n"))
-      if (line !== "") result.add(Number(JSON.parse(line).id), isRanking);
+  const written = await readFile(output, "utf8").catch(() => "");
+  for (const line of written.split("\n").filter(Boolean)) {
+    const { id, response } = JSON.parse(line);
+    result.add(Number(id), response !== undefined);
   }
   await rm(folder, { recursive: true });
   return result.written;
@@ -113,8 +108,12 @@ function runCommand(
     const child = execFile(process.execPath, [...node, ...args], { env }, () => resolve(child.exitCode));
     if (until === undefined) return;
     const timer = setInterval(async () => {
-      const lines = (await readFile(until.output, "utf8").catch(() => "")).split("\n").length;
-      if (lines <= until.rows) return;
+      // Until a run ends, its rows are in its part.
+      const parts = await readdir(`${until.output}.parts`).catch(() => []);
+      const read = (name: string): Promise<string> =>
+        readFile(path.join(`${until.output}.parts`, name), "utf8");
+      const texts = await Promise.all(parts.map((name) => read(name).catch(() => "")));
+      if (texts.join("").split('{"id":').length <= until.rows) return;
       clearInterval(timer);
       child.kill("SIGINT");
     }, 50);
