@@ -124,8 +124,8 @@ const variants: readonly Variant[] = [
   },
   {
     name: "leaks the key into its error",
-    from: 'message = message.replace(key, "[redacted]") or',
-    to: "message = message or",
+    from: 'functools.reduce(lambda text, key: text.replace(key, "[redacted]"), keys, message) or',
+    to: "message or",
     fails: /^retries\/key-in-(message|text|html)\//,
   },
 ];
