@@ -24,7 +24,7 @@ import {
   type TransportResponse,
 } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
-import { isInstance, memberOf, notify, valueOr, wordsOf } from "../values.js";
+import { isInstance, memberOf, notify, ownValue, valueOr, wordsOf } from "../values.js";
 import {
   endedFailure,
   namedBySource,
@@ -67,7 +67,8 @@ export async function makeCall<T>(
     let request = prepare(settings, own);
     if (request instanceof Promise) {
       request = await deadline.untilEnded(request, (late) => late.file?.close());
-      deadline.limit(timesOf(request, settings), settings.signal);
+      const [timeoutMs, idempotent] = [ownValue(request, "timeoutMs"), ownValue(request, "idempotent")];
+      deadline.limit(timesOf({ operation, timeoutMs, idempotent }, settings), settings.signal);
     }
     file = request.file;
     const idempotent = settings.idempotent ?? request.idempotent;
