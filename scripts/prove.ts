@@ -14,6 +14,7 @@ interface Proof {
 
 const everyday: readonly Proof[] = [
   { name: "ci", command: "bash .ci/run", minutes: 80 },
+  { name: "all", command: "npm run test:all", minutes: 80 },
   { name: "firstHour", command: "npm run check:first-hour", minutes: 12 },
   { name: "integrations", command: "npm run check:integrations", minutes: 30 },
   { name: "proxies", command: "npm run test:proxies", minutes: 16 },
