@@ -15,7 +15,7 @@ export interface Surroundings {
   readonly baseUrl?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly input?: string | Uint8Array;
-  /** What runs in the command's place, as of `buildWithLease`. */
+  /** What runs in the command's place. */
   readonly program?: string;
   /** Leaves the standard input open, for the test to write to. */
   readonly openInput?: boolean;
@@ -28,16 +28,6 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 symlinkSync(path.join(root, "contract"), path.join(folder, "contract"));
 /** The command as one program: `node program ...`. */
 export const program: string = await buildInto("main", {});
-
-/** Builds the command with another time of a lease than users have. */
-export function buildWithLease(ms: number): Promise<string> {
-  const contents = `import { main } from "./src/cli/commandLine.js";
-void main(process.argv.slice(2), ${ms}).then((code) => { process.exitCode = code; });`;
-  return buildInto(`lease${ms}`, {
-    entryPoints: [],
-    stdin: { contents, resolveDir: root, loader: "ts" },
-  });
-}
 
 async function buildInto(name: string, options: BuildOptions): Promise<string> {
   const outfile = path.join(folder, `dist/cli/${name}.cjs`);
