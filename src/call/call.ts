@@ -64,12 +64,21 @@ export async function makeCall<T>(
       timesOf({ operation, timeoutMs: undefined, idempotent: undefined }, settings),
       settings.signal,
     );
-    let request = prepare(settings, own);
-    if (request instanceof Promise) {
-      request = await deadline.untilEnded(request, (late) => late.file?.close());
+    const prepared = prepare(settings, own);
+    const draft = prepared instanceof Promise ? undefined : prepared;
+    const whole = prepared instanceof Promise ? prepared : ownValue(prepared, "whole");
+    let request: PreparedRequest<T>;
+    if (whole) {
+      request = await deadline
+        .untilEnded(whole, (late) => late.file?.close())
+        .catch((error: unknown) => {
+          // A call that ended meanwhile fails in its first attempt, which tells what was not sent.
+          if (draft && error === deadline) return draft;
+          throw error;
+        });
       const [timeoutMs, idempotent] = [ownValue(request, "timeoutMs"), ownValue(request, "idempotent")];
       deadline.limit(timesOf({ operation, timeoutMs, idempotent }, settings), settings.signal);
-    }
+    } else request = prepared as PreparedRequest<T>;
     file = request.file;
     const idempotent = settings.idempotent ?? request.idempotent;
     const call: RunningCall<T> = {

@@ -30,6 +30,8 @@ export interface PreparedRequest<T> {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: Body;
+  /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
+  readonly whole?: Promise<PreparedRequest<T>> | undefined;
   /** The file in the body; undefined when there is none. */
   readonly file: FileSource | undefined;
   /** The media type of the body; undefined when there is none. */

@@ -9,7 +9,7 @@ import type { CallPromise } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-import { loaded, startCall } from "./invoke.js";
+import { draftOf, loaded, startCall } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
@@ -50,9 +50,10 @@ export function makeUpload<T>(
   input: OperationArguments,
   options: UploadOptions | undefined,
 ): Promise<Outcome<T>> {
-  return makeCall(client, input.operation, { options, table: uploadOptionTable }, async (settings, own) => {
-    const { prepareUpload } = await loaded(import("./uploadFile.js"));
-    return (await prepareUpload(settings, input, own)) as PreparedRequest<never>;
+  return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
+    const draft = draftOf<DatasetFile>(settings, input);
+    const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
+    return { ...draft, whole } as PreparedRequest<never>;
   });
 }
 

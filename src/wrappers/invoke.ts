@@ -16,6 +16,7 @@ import { camelCase, type RequestRules } from "../options/validate.js";
 import { redactCause, redactorOf } from "../redact/redact.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
+import type { OperationArguments } from "./types.js";
 
 /**
  * Makes one call of an operation. Nothing is sent before everything is checked.
@@ -57,11 +58,19 @@ export function prepare<T>(
   };
 }
 
+/** The request of an operation without its body, until that is checked or opened. @throws StatusError for a wrong id */
+export function draftOf<T>(
+  settings: CallSettings,
+  { operation, ids }: OperationArguments,
+): PreparedRequest<T> {
+  return prepare(settings, operation, { ids, body: undefined, read: undefined as never });
+}
+
 /**
  * The path of an operation, with the account of the call and the ids in it.
  * @param placed Receives the account and each id under its name in the contract. @throws StatusError
  */
-export function pathOf(
+function pathOf(
   operation: OperationId,
   ids: Readonly<Record<string, unknown>>,
   { accountId }: CallSettings,

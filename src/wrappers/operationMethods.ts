@@ -8,7 +8,7 @@ import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
 import { makeUpload } from "./datasets.js";
-import { loaded, startCall } from "./invoke.js";
+import { draftOf, loaded, startCall } from "./invoke.js";
 import type {
   ClientInside,
   OperationArguments,
@@ -94,7 +94,8 @@ function callOperation(
 ): Promise<Outcome<unknown>> {
   const { file }: RequestRules = requests[input.operation];
   if (file !== undefined) return makeUpload(client, input, options);
-  return makeCall(client, input.operation, { options, table: callOptionTable }, async (settings) =>
-    (await late()).prepareOperation(settings, input),
-  );
+  return makeCall(client, input.operation, { options, table: callOptionTable }, (settings) => {
+    const draft = draftOf<unknown>(settings, input);
+    return { ...draft, whole: late().then(({ prepareOperation }) => prepareOperation(draft, input)) };
+  });
 }

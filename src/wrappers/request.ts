@@ -17,7 +17,7 @@ import {
 import { header } from "../policy/retry.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, tagOf, valueOr } from "../values.js";
-import { exactUrl, prepare, writeJson } from "./invoke.js";
+import { exactUrl, writeJson } from "./invoke.js";
 import type {
   EncodedContent,
   EncodedRequest,
@@ -28,18 +28,23 @@ import type {
 } from "./types.js";
 
 /** Checks the arguments of an operation, and makes its request. @throws StatusError */
-export function prepareOperation<T>(settings: CallSettings, input: OperationArguments): PreparedRequest<T> {
+export function prepareOperation<T>(
+  draft: PreparedRequest<T>,
+  input: OperationArguments,
+): PreparedRequest<T> {
   const { operation, body, parameters, json } = input;
   const rules: RequestRules = requests[operation];
   const row: OperationRow = operations[operation];
   const { query, headers } = checkParameters(rules, parameters);
-  const read = readerFor(row) as ResponseReader<T>;
-  const prepared = prepare(settings, operation, { ids: input.ids, body: checkBody(rules, body), read });
+  const content = checkBody(rules, body);
   return {
-    ...prepared,
-    url: exactUrl(prepared.url.href + encodeQuery(query)),
+    ...draft,
+    url: exactUrl(draft.url.href + encodeQuery(query)),
     headers: row.accept === undefined ? headers : { ...headers, accept: row.accept },
-    body: json ?? prepared.body,
+    body: json ?? (content && writeJson(content)),
+    contentType: content && rules.contentType,
+    read: readerFor(row) as ResponseReader<T>,
+    content,
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { disk } from "#platform";
 import { incomplete, readObject, unusableResponse } from "../call/response.js";
-import type { CallSettings, PreparedRequest } from "../call/types.js";
+import type { PreparedRequest } from "../call/types.js";
 import { Failure } from "../errors/failure.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
@@ -12,7 +12,6 @@ import { type OperationId, type OperationRow, operations, requests } from "../ge
 import type { DatasetFile } from "../generated/types.js";
 import { isHeaderText } from "../options/arguments.js";
 import { memberOf, notify } from "../values.js";
-import { pathOf, prepare } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 /**
@@ -21,12 +20,10 @@ import type { OperationArguments, UploadOptions } from "./types.js";
  * @throws StatusError
  */
 export async function prepareUpload(
-  settings: CallSettings,
-  { operation, ids, body: file }: OperationArguments,
+  draft: PreparedRequest<DatasetFile>,
+  { operation, body: file }: OperationArguments,
   own: UploadOptions,
 ): Promise<PreparedRequest<DatasetFile>> {
-  // Checks the ids before the file is opened.
-  pathOf(operation, ids, settings);
   const { name, maxFileBytes } = filePartOf(requests[operation]);
   const contentType = checkContentType(own.contentType);
   const source = await openFile(file as UploadFile, own, disk);
@@ -39,9 +36,8 @@ export async function prepareUpload(
       const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
-    const prepared = prepare(settings, operation, { ids, body: undefined, read });
     const timeoutMs = defaultTimeoutMs(operation, source.size ?? maxFileBytes);
-    return { ...prepared, file: source, body: form, contentType: form.contentType, timeoutMs };
+    return { ...draft, file: source, body: form, contentType: form.contentType, timeoutMs, read };
   } catch (error) {
     await source.close().catch(() => {});
     throw error;
