@@ -1,4 +1,4 @@
-// The rows of `tunerank conformance` over the dispatchers of undici 6, 7 and 8; the client is that of the source.
+// The rows of `tunerank conformance` over the dispatchers of undici 7 and 8; the client is that of the source.
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-// A client that sends through a dispatcher of undici 6, 7 and 8 to Node's own HTTP/2 server.
+// A client that sends through a dispatcher of undici 7 and 8 to Node's own HTTP/2 server.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";
@@ -47,7 +47,7 @@ const rows: readonly {
       session.goaway(NGHTTP2_NO_ERROR, stream.id);
       responseFor(stream);
     },
-    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "responded" },
+    executed: { "undici 7": "unknown", "undici 8": "responded" },
     seen: 1,
   },
   {
@@ -69,27 +69,27 @@ const rows: readonly {
     what: "a GOAWAY that leaves the stream out",
     behave: (stream, nth, session) =>
       nth === 1 ? session.goaway(NGHTTP2_NO_ERROR, firstStream) : responseFor(stream),
-    executed: { "undici 6": "unknown", "undici 7": "unknown", "undici 8": "responded" },
-    seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
+    executed: { "undici 7": "unknown", "undici 8": "responded" },
+    seen: { "undici 7": 1, "undici 8": 2 },
   },
   {
     what: "a GOAWAY that leaves the stream out, and the end of the next connection",
     behave: (_stream, nth, session) =>
       nth === 1 ? session.goaway(NGHTTP2_NO_ERROR, firstStream) : session.destroy(),
     executed: "unknown",
-    seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
+    seen: { "undici 7": 1, "undici 8": 2 },
   },
   {
     what: "REFUSED_STREAM",
     behave: (stream, nth) => (nth === 1 ? stream.close(NGHTTP2_REFUSED_STREAM) : responseFor(stream)),
-    executed: { "undici 6": "no", "undici 7": "no", "undici 8": "responded" },
-    seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
+    executed: { "undici 7": "no", "undici 8": "responded" },
+    seen: { "undici 7": 1, "undici 8": 2 },
   },
   {
     what: "REFUSED_STREAM, each time",
     behave: (stream) => stream.close(NGHTTP2_REFUSED_STREAM),
     executed: "no",
-    seen: { "undici 6": 1, "undici 7": 1, "undici 8": 2 },
+    seen: { "undici 7": 1, "undici 8": 2 },
   },
   {
     what: "RST_STREAM with an error",

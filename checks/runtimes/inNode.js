@@ -27,7 +27,7 @@ async function withMocks(place, version, use) {
 }
 
 // undici 8 needs Node 22.19.
-const versions = major < 22 ? [6, 7] : [6, 7, 8];
+const versions = major < 22 ? [7] : [7, 8];
 
 const mocked = (version) => ({
   async [`sends nothing past the MockAgent of undici ${version}`]({ make, received, id, place }) {

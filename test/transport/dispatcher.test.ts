@@ -142,7 +142,7 @@ describe("the doubles of tests", () => {
   // An address of this machine that does not say so.
   const outside = () => server.url.replace("127.0.0.1", "0.0.0.0");
 
-  // As undici 6 and 7 set it; undici 8 sets the second, with a wrapper as the first. checks/runtimes has all of them.
+  // As undici 7 sets it; undici 8 sets the second, with a wrapper as the first. checks/runtimes has all of them.
   const second = Symbol.for("undici.globalDispatcher.2");
   const globals = globalThis as Record<symbol, unknown>;
 

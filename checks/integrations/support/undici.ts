@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
 import { createClient, type DispatcherLike, isStatusError, type StatusError } from "tunerank";
-import undici6 from "undici-6";
 import undici7 from "undici-7";
 import undici8 from "undici-8";
 
 /** Every undici whose dispatchers a client takes. */
 export const versions = [
-  ["undici 6", undici6],
   ["undici 7", undici7],
   ["undici 8", undici8],
 ] as const;
