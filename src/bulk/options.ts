@@ -115,7 +115,7 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
    * How long the whole run pauses, in milliseconds, because this response asks to wait (`Retry-After`); absent when it
    * does not. A time longer than `maxPauseMs` ends the run.
    */
-  readonly holdMs?: number;
+  readonly pauseMs?: number;
 }
 
 /** Options of {@link rerankAll}. */

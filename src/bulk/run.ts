@@ -217,7 +217,7 @@ export class Run<Id> implements RunParts {
 
   #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
     const again = isTooMany ? { waitMs: 0 } : {};
-    const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
+    const asked = pauseMs > 0 ? { pauseMs } : {};
     const told = { ...event, ...again, ...asked, id, concurrency: this.schedule.limiter.limit };
     notify(
       this.#settings.onAttempt,
