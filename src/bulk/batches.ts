@@ -1,8 +1,8 @@
 // Requests whose documents are sent in batches: each has one result.
-import type { Failure } from "../errors/failure.js";
 import { isStatusError, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import type { AttemptEvent } from "../options/types.js";
+import type { AttemptEvent, CallPromise } from "../options/types.js";
+import type { Lane } from "../policy/run.js";
 import {
   type DoneBatch,
   errorOfBatches,
@@ -26,15 +26,14 @@ export interface PendingRequest<Id> {
   readonly id: Id;
   /** The position of the request in the source, from 0. */
   readonly number: number;
-  /** Its place among the requests without a result. */
-  at: number;
   readonly body: RerankRequest;
   /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
   /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
   event: AttemptEvent | undefined;
-  /** The call that ranks the request; undefined until the call has begun. */
-  call: { abort(): void; readonly paidFor: Failure | undefined } | undefined;
+  /** The call that ranks the request, and its lane; undefined until the call has begun. */
+  lane: Lane | undefined;
+  call: CallPromise<RerankResponse> | undefined;
   /** The request of which this is a batch; undefined for a request that is sent whole. */
   readonly whole: BatchedRequest<Id> | undefined;
 }
@@ -214,7 +213,7 @@ export class BatchedRequest<Id> {
 
   #fail(error: StatusError): void {
     this.#failure = error;
-    for (const { call } of this.#inFlight.keys()) call?.abort();
+    for (const { lane } of this.#inFlight.keys()) lane?.abort();
   }
 
   /** The result of the request, once all its batches have one, or it has failed. */

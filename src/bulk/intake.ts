@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { addTo, valueOr, WithoutPrototype } from "../values.js";
+import { valueOr, WithoutPrototype } from "../values.js";
 import { BatchedRequest, batchesOf, type PendingRequest } from "./batches.js";
 import type { RerankAllRequest, RunSettings } from "./options.js";
 
@@ -18,13 +18,20 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   const wrong = Object.hasOwn(fields, "id")
     ? undefined
     : invalid(`requests[${number}].id`, `requests[${number}] has no id.`);
-  return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
+  return {
+    id: fields.id,
+    number,
+    body,
+    wrong,
+    event: undefined,
+    lane: undefined,
+    call: undefined,
+    whole: undefined,
+  };
 }
 
-/** The requests that were taken from the source and have no result yet. */
+/** Takes requests from the source, and batches from those that are sent in batches. */
 export class Intake<Id> {
-  /** The requests, and batches of requests, that were begun or can begin. */
-  readonly pending: PendingRequest<Id>[] = [undefined as never];
   /** The requests in batches that have no result yet. */
   readonly inBatches: Set<BatchedRequest<Id>> = new Set();
   isDry: boolean;
@@ -35,8 +42,8 @@ export class Intake<Id> {
   // The run goes on when an async source's promise settles. An object, as V8 would compile a callback anew for each run.
   readonly #run: { advance(): void };
   #iterator: ReturnType<Source<RerankAllRequest<Id>>> | undefined;
-  /** Requests that can be sent now: they were put back, or an async source returned them. */
-  readonly #ready: PendingRequest<Id>[] = [];
+  /** Requests that can be sent now: this machine had no socket for them, or an async source returned them. */
+  readonly ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
@@ -47,32 +54,11 @@ export class Intake<Id> {
     this.#run = run;
     // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
     this.isDry = false;
-    // Made with an element, removed here: V8 gives a list made empty another shape, and would compile code again.
-    this.pending.pop();
-  }
-
-  /** Whether all requests of the source have a result. */
-  get isDone(): boolean {
-    // Not one `&&` after another: V8 discards compiled code when it reaches an operand that was never evaluated before.
-    const { isDry, pending, inBatches } = this;
-    return isDry && pending.length + inBatches.size === 0;
-  }
-
-  /** The ids of the requests that have no result yet. */
-  get notDone(): Id[] {
-    const whole = this.pending.filter((each) => each.whole === undefined);
-    const inBatches = [...this.inBatches].map(({ request }) => request);
-    return [...whole.sort((a, b) => a.number - b.number), ...inBatches].map(({ id }) => id);
-  }
-
-  /** How many batches were ranked of requests that have no result. */
-  get batchesLost(): number {
-    return [...this.inBatches].reduce((sum, { ranked }) => sum + ranked, 0);
   }
 
   /** The next request to send: one that is ready, else, if there is room, a batch, or one from the source. */
   next(hasRoom: boolean): PendingRequest<Id> | undefined {
-    if (this.#ready.length > 0) return this.#ready.shift();
+    if (this.ready.length > 0) return this.ready.shift();
     if (!hasRoom) return undefined;
     const batch = this.inBatches.size > 0 ? this.#nextBatch() : undefined;
     return batch ?? (this.isDry || this.#isPulling ? undefined : this.#pull());
@@ -81,14 +67,9 @@ export class Intake<Id> {
   #nextBatch(): PendingRequest<Id> | undefined {
     for (const whole of this.inBatches) {
       const batch = whole.next();
-      if (batch !== undefined) return this.#begin(batch);
+      if (batch !== undefined) return batch;
     }
     return undefined;
-  }
-
-  #begin(request: PendingRequest<Id>): PendingRequest<Id> {
-    addTo(this.pending, request);
-    return request;
   }
 
   /** Creates the source's iterator. If that fails, no request comes. */
@@ -98,10 +79,6 @@ export class Intake<Id> {
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  putBack(pending: PendingRequest<Id>): void {
-    this.#ready.push(pending);
   }
 
   /** Reads no more requests, and closes the source. */
@@ -141,7 +118,7 @@ export class Intake<Id> {
     if (this.#isClosed) return;
     try {
       const pending = take();
-      if (pending) this.#ready.push(pending);
+      if (pending) this.ready.push(pending);
     } catch (error) {
       this.#fail(error);
     }
@@ -156,7 +133,7 @@ export class Intake<Id> {
     const { value } = result;
     try {
       const request = batchesOf<Id>(pendingOf(value, this.#taken++), this.#settings);
-      if (!(request instanceof BatchedRequest)) return this.#begin(request);
+      if (!(request instanceof BatchedRequest)) return request;
       this.inBatches.add(request);
       return this.#nextBatch();
     } catch (error) {

@@ -4,7 +4,7 @@ import { Failure } from "../errors/failure.js";
 import { sentences } from "../errors/hints.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
-import { nothingSent, type Ran, worse } from "../policy/retry.js";
+import { nothingSent, type Ran, ranWell, worse } from "../policy/retry.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
 import { type Batch, itemsOf, type Places } from "./plan.js";
@@ -158,9 +158,6 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
   }
   return ranges;
 }
-
-/** Whether the operation ran, for a request with a successful response. */
-export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 
 /** The attempts of a call's batches, in the order in which the batches ended. */
 export class RequestsMade {

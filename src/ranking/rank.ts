@@ -8,12 +8,12 @@ import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
-import type { AbortSignalLike, CallOptions } from "../options/types.js";
+import type { CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
 import { backoff, fewAtOnce } from "../policy/decisions.js";
 import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import type { Lane } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
@@ -119,9 +119,9 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const { items, batches, before, options, fingerprint } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
-  const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
+  const run = async (number: number, lane: Lane): Promise<void> => {
     try {
-      const ranked = await rankBatch(plan, rerank, number, { signal, lane });
+      const ranked = await rankBatch(plan, rerank, number, lane);
       made.add(ranked.attempts);
       done.push(ranked);
       notifyBatch(plan, ranked, done.length);
@@ -168,12 +168,11 @@ async function rankBatch<T>(
   { body, options, batches, documentsOf, eachMs }: Plan<T>,
   rerank: RerankCall,
   number: number,
-  { signal, lane }: { signal: AbortSignalLike; lane: Lane },
+  lane: Lane,
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(rerank.deadline.leftMs));
   // Without a prototype: a polluted Object.prototype must not set an option.
   const call: CallOptions = Object.assign(Object.create(null), callOptionsIn(options), {
-    signal,
     timeoutMs: Math.min(eachMs, leftMs),
     // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
     // decides about its retries.
