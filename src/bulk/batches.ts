@@ -12,7 +12,7 @@ import {
   RequestsMade,
   readRanking,
 } from "../ranking/merge.js";
-import { type Batch, type BatchDocuments, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
+import { type BatchDocument, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
@@ -38,11 +38,11 @@ export interface PendingRequest<Id> {
   readonly whole: BatchedRequest<Id> | undefined;
 }
 
-/** Those documents of a batch that are sent together. */
-interface Part<Some = BatchDocuments> {
+/** Documents of a batch that are sent together. */
+interface Part {
+  /** The number of the batch. */
   readonly number: number;
-  readonly batch: Batch;
-  readonly some: Some;
+  readonly documents: readonly BatchDocument[];
   /** How often its batch was halved. */
   readonly depth: number;
   readonly turn: number;
@@ -55,9 +55,8 @@ interface Part<Some = BatchDocuments> {
 export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
-  readonly #textsOf: (document: number) => readonly string[];
-  // What is left to send, in order. A whole batch has `some` undefined: its texts are read when it is sent.
-  #rest: Part<BatchDocuments | undefined>[];
+  // What is left to send, in order.
+  #rest: Part[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];
   readonly #rejected: Map<number, StatusError> = new Map();
@@ -74,9 +73,11 @@ export class BatchedRequest<Id> {
     const { batchSize = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
     this.#isSplit = split !== undefined;
-    this.#textsOf = textsOfItems(documents, String, split, list);
+    const textsOf = textsOfItems(documents, String, split, list);
+    const texts = documents.map((_, index) => textsOf(index));
+    const partsOf = (index: number): readonly string[] => texts[index] as readonly string[];
     const all = [{ offset: 0, count: documents.length }];
-    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, this.#textsOf);
+    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, partsOf);
     // A request that no run can finish is not begun: its batches would be paid for at each start.
     if (batches.length > maxRequests)
       throw refusal(
@@ -84,7 +85,9 @@ export class BatchedRequest<Id> {
         "maxRequests",
         `The request needs ${batches.length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
-    this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined, depth: 0, turn: other }));
+    this.#rest = batches.map((batch, number) => {
+      return { number, documents: documentsOf(batch, partsOf, this.#isSplit), depth: 0, turn: other };
+    });
   }
 
   /** Why the request has failed; undefined while it may succeed. */
@@ -100,18 +103,18 @@ export class BatchedRequest<Id> {
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
     if (this.#failure !== undefined || (this.#isSearching && this.#inFlight.size > 0)) return undefined;
-    const rest = this.#turn();
-    if (rest === undefined) return undefined;
-    const some = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
+    const part = this.#turn();
+    if (part === undefined) return undefined;
+    const documents = part.documents.map(({ text }) => text);
     // The service need not send the documents back: the caller has them.
-    const own = { documents: some.texts, top_n: undefined, return_documents: false };
+    const own = { documents, top_n: undefined, return_documents: false };
     const body = Object.assign(new WithoutPrototype(), this.request.body, own);
     const pending = { ...this.request, body, whole: this };
-    this.#inFlight.set(pending, { ...rest, some });
+    this.#inFlight.set(pending, part);
     return pending;
   }
 
-  #turn(): Part<BatchDocuments | undefined> | undefined {
+  #turn(): Part | undefined {
     for (;;) {
       const turn = this.#rest[0]?.turn;
       // The first batch, and each half of it, were rejected.
@@ -126,36 +129,30 @@ export class BatchedRequest<Id> {
   #probe(): void {
     const { length } = this.request.body.documents;
     this.#probed = [...new Set([0, 1, 2, 3].map((quarter) => Math.floor((quarter * length) / 4)))];
-    for (const document of this.#probed) {
-      const at = this.#rest.findIndex(({ batch: { offset, count }, some }) =>
-        some === undefined
-          ? document >= offset && document < offset + count
-          : some.texts.some((_, text) => some.places.itemOf(text) === document),
-      );
-      const found = this.#rest[at];
-      if (found === undefined) continue;
-      const part = { ...found, some: found.some ?? documentsOf(found.batch, this.#textsOf, this.#isSplit) };
-      const { texts, places } = part.some;
-      const first = texts.findIndex((_, text) => places.itemOf(text) === document);
-      if (texts.length === 1) this.#rest.splice(at, 1);
-      else this.#rest[at] = only(part, (text) => text !== first);
-      this.#add(only({ ...part, turn: firstOfQuarter }, (text) => text === first));
+    for (const item of this.#probed) {
+      const part = this.#rest.find(({ documents }) => documents.some((each) => each.item === item));
+      const first = part?.documents.find((each) => each.item === item);
+      if (part === undefined || first === undefined) continue;
+      this.#keep((document) => document !== first);
+      this.#add({ ...part, documents: [first], turn: firstOfQuarter });
     }
   }
 
   #halve(part: Part): void {
-    const middle = part.some.texts.length >> 1;
-    const halved = { ...part, turn: half, depth: part.depth + 1 };
-    if (middle > 0) this.#add(only(halved, (document) => document < middle));
-    this.#add(only(halved, (document) => document >= middle));
+    const middle = part.documents.length >> 1;
+    for (const documents of [part.documents.slice(0, middle), part.documents.slice(middle)])
+      if (documents.length > 0) this.#add({ ...part, documents, turn: half, depth: part.depth + 1 });
   }
 
-  // Parts of one turn are sent in the order in which they were added, before whole batches.
+  // Parts of one turn are sent in the order in which they were added.
   #add(part: Part): void {
-    const isLater = ({ some, turn }: Part<BatchDocuments | undefined>): boolean =>
-      turn > part.turn || (turn === part.turn && some === undefined);
-    const at = this.#rest.findIndex(isLater);
+    const at = this.#rest.findIndex(({ turn }) => turn > part.turn);
     this.#rest.splice(at < 0 ? this.#rest.length : at, 0, part);
+  }
+
+  #keep(isKept: (document: BatchDocument) => boolean): void {
+    const kept = this.#rest.map((part) => ({ ...part, documents: part.documents.filter(isKept) }));
+    this.#rest = kept.filter(({ documents }) => documents.length > 0);
   }
 
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
@@ -169,12 +166,12 @@ export class BatchedRequest<Id> {
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
-  #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
+  #ranked({ number, documents }: Part, response: RerankResponse): void {
     // The run has checked the response, so this is a ranking.
-    const ranking = readRanking(response, texts, places.itemOf) as Ranking;
+    const ranking = readRanking(response, documents) as Ranking;
     this.#isSearching = false;
     this.#made.add([]);
-    this.#done.push({ number, places, ranking, attempts: [], headers: {} });
+    this.#done.push({ number, ranking, attempts: [], headers: {} });
   }
 
   #failed(sent: Part, error: StatusError): void {
@@ -184,10 +181,10 @@ export class BatchedRequest<Id> {
       this.#fail(error);
       return;
     }
-    const { texts, places } = sent.some;
+    const [only, ...others] = sent.documents as [BatchDocument];
     this.#isSearching = this.#done.length === 0;
-    if (texts.length > 1) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
-    else this.#reject(places.itemOf(0), error);
+    if (others.length > 0) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
+    else this.#reject(only.item, error);
     const isOf = (document: number): boolean => this.#rejected.get(document)?.code === error.code;
     const isQuery = this.#isSearching && this.#probed?.every(isOf);
     if (isQuery || this.#rejected.size === this.request.body.documents.length) this.#fail(error);
@@ -200,15 +197,7 @@ export class BatchedRequest<Id> {
       made.addFailed(error);
       this.#rejected.set(item, errorOfBatches(error, made, undefined, item));
     }
-    this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
-  }
-
-  #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
-    const { offset, parts } = rest.batch;
-    const { some } = rest;
-    if (some === undefined) return parts !== undefined && this.#rejected.has(offset) ? undefined : rest;
-    const left = only({ ...rest, some }, (document) => !this.#rejected.has(some.places.itemOf(document)));
-    return left.some.texts.length > 0 ? left : undefined;
+    if (this.#isSplit) this.#keep((document) => document.item !== item);
   }
 
   #fail(error: StatusError): void {
@@ -269,21 +258,4 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   return (
     isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
   );
-}
-
-/** Some documents of a batch, at new positions. */
-function only(part: Part, isKept: (document: number) => boolean): Part {
-  const { texts, places } = part.some;
-  const kept = texts.flatMap((_, document) => (isKept(document) ? [document] : []));
-  const at = (document: number): number => kept[document] as number;
-  return {
-    ...part,
-    some: {
-      texts: kept.map((document) => texts[document] as string),
-      places: {
-        itemOf: (document) => places.itemOf(at(document)),
-        partOf: (document) => places.partOf(at(document)),
-      },
-    },
-  };
 }

@@ -89,16 +89,21 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     return next;
   }
 
-  async return(): Promise<IteratorReturnResult<undefined>> {
+  // Aborts the requests in flight and closes the source.
+  async #close(): Promise<void> {
     const closed = this.#state === "over" ? undefined : this.#stop(undefined);
     this.#delivery.discard();
     await closed;
+  }
+
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.#close();
     return { done: true, value: undefined };
   }
 
   async throw(error: unknown): Promise<never> {
     // The caller's error matters more than an error of closing the source.
-    await this.return().catch(() => {});
+    await this.#close().catch(() => {});
     throw error;
   }
 
@@ -107,8 +112,8 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 
   // Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
-  async [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
-    await this.return();
+  [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
+    return this.#close();
   }
 
   #start(): void {

@@ -178,14 +178,14 @@ async function rankBatch<T>(
     // decides about its retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
-  const { texts, places } = documentsOf(number);
-  const request = { ...body, documents: texts };
+  const documents = documentsOf(number);
+  const request = { ...body, documents: documents.map(({ text }) => text) };
   const { data, response, attempts } = await rerank.send(
     request,
     call,
-    readObject((value) => readRanking(value, texts, places.itemOf)),
+    readObject((value) => readRanking(value, documents)),
   );
-  return { number, places, ranking: data, attempts, headers: response.headers };
+  return { number, ranking: data, attempts, headers: response.headers };
 }
 
 function callOptionsIn(options: RerankItemsOptions<never>): CallOptions {
