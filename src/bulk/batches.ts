@@ -1,5 +1,5 @@
 // Requests whose documents are sent in batches: each has one result.
-import { isStatusError, refusal, type StatusError } from "../errors/statusError.js";
+import { refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallPromise } from "../options/types.js";
 import type { Lane } from "../policy/run.js";
@@ -230,32 +230,4 @@ export class BatchedRequest<Id> {
     }));
     return { object: "list", model: merged.model as string, data, usage: merged.usage };
   }
-}
-
-/**
- * Returns a request with its batches, if the run sends requests in batches and the request is valid; else the request.
- * @param whole The request as it was read from the source.
- */
-export function batchesOf<Id>(
-  whole: PendingRequest<Id>,
-  settings: RunSettings<Id>,
-): BatchedRequest<Id> | PendingRequest<Id> {
-  const { batchSize, split } = settings;
-  if (batchSize === undefined && split === undefined) return whole;
-  if (whole.wrong !== undefined || !isDivisible(whole.body)) return whole;
-  try {
-    return new BatchedRequest(whole, settings);
-  } catch (error) {
-    if (!isStatusError(error)) throw error;
-    return { ...whole, wrong: error };
-  }
-}
-
-// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
-// whole, and the client rejects it.
-function isDivisible({ documents, top_n }: RerankRequest): boolean {
-  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
-  return (
-    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
-  );
 }

@@ -1,7 +1,7 @@
-import { invalid } from "../errors/statusError.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { valueOr, WithoutPrototype } from "../values.js";
-import { BatchedRequest, batchesOf, type PendingRequest } from "./batches.js";
+import { BatchedRequest, type PendingRequest } from "./batches.js";
 import type { RerankAllRequest, RunSettings } from "./options.js";
 
 // All fields but `id` are the body. A field that is null counts as missing, because data tools write it so. Lists are
@@ -34,7 +34,7 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
 export class Intake<Id> {
   /** The requests in batches that have no result yet. */
   readonly inBatches: Set<BatchedRequest<Id>> = new Set();
-  isDry: boolean;
+  isDry = false;
   /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
@@ -52,8 +52,6 @@ export class Intake<Id> {
     this.#source = source;
     this.#settings = settings;
     this.#run = run;
-    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
-    this.isDry = false;
   }
 
   /** The next request to send: one that is ready, else, if there is room, a batch, or one from the source. */
@@ -132,9 +130,16 @@ export class Intake<Id> {
     if (this.isDry) return undefined;
     const { value } = result;
     try {
-      const request = batchesOf<Id>(pendingOf(value, this.#taken++), this.#settings);
-      if (!(request instanceof BatchedRequest)) return request;
-      this.inBatches.add(request);
+      const request = pendingOf<Id>(value, this.#taken++);
+      const { batchSize, split } = this.#settings;
+      const isWhole = batchSize === undefined && split === undefined;
+      if (isWhole || request.wrong !== undefined || !isDivisible(request.body)) return request;
+      try {
+        this.inBatches.add(new BatchedRequest(request, this.#settings));
+      } catch (error) {
+        if (!isStatusError(error)) throw error;
+        return { ...request, wrong: error };
+      }
       return this.#nextBatch();
     } catch (error) {
       // Reading the request failed, but the source still works: close it. An error of closing it is ignored.
@@ -147,6 +152,15 @@ export class Intake<Id> {
     this.isDry = true;
     this.failed = { error };
   }
+}
+
+// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
+// whole, and the client rejects it.
+function isDivisible({ documents, top_n }: RerankRequest): boolean {
+  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
+  return (
+    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
+  );
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -13,7 +13,7 @@ import { LimitSearch } from "../policy/search.js";
 import { joinable, rankingError } from "../ranking/check.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
-import { memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
+import { define, memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import type { BatchedRequest, PendingRequest } from "./batches.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type Source } from "./intake.js";
@@ -26,12 +26,8 @@ import type {
   RunSettings,
 } from "./options.js";
 
-// `next` calls `#start` until there are so many results, though only the first call has an effect: V8 discards compiled
-// code of which a branch was taken only once.
-const fewSettled = 50;
-
 /** A bulk run, as its caller iterates it: requests of a source, sent by one {@link Run}, each with one result. */
-class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
+export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   readonly #run: Run<PendingRequest<Id>, RerankResponse>;
   readonly #pace: Pace;
   readonly #settings: RunSettings<Id>;
@@ -81,7 +77,7 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
-    if (this.#settled < fewSettled) this.#start();
+    if (this.#state === "new") this.#start();
     // Taking a result makes room for another request.
     const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
@@ -89,21 +85,21 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     return next;
   }
 
-  // Aborts the requests in flight and closes the source.
-  async #close(): Promise<void> {
+  /** Ends the run: aborts the requests in flight and closes the source. */
+  async close(): Promise<void> {
     const closed = this.#state === "over" ? undefined : this.#stop(undefined);
     this.#delivery.discard();
     await closed;
   }
 
   async return(): Promise<IteratorReturnResult<undefined>> {
-    await this.#close();
+    await this.close();
     return { done: true, value: undefined };
   }
 
   async throw(error: unknown): Promise<never> {
     // The caller's error matters more than an error of closing the source.
-    await this.#close().catch(() => {});
+    await this.close().catch(() => {});
     throw error;
   }
 
@@ -111,13 +107,7 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     return this;
   }
 
-  // Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
-  [Symbol.asyncDispose ?? "asyncDispose"](): Promise<void> {
-    return this.#close();
-  }
-
   #start(): void {
-    if (this.#state !== "new") return;
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
@@ -182,7 +172,6 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
 
   // Whether all requests of the source have a result.
   get #isDone(): boolean {
-    // Not one `&&` after another: V8 discards compiled code when it reaches an operand that was never evaluated before.
     const { isDry, inBatches, ready } = this.#intake;
     return isDry && this.#run.lanes.length + inBatches.size + ready.length + this.#undone.length === 0;
   }
@@ -373,15 +362,8 @@ class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 }
 
-/** The results of a run, as its caller iterates them. */
-export function resultsOf<Id>(
-  client: Pick<Client, "rerank">,
-  limiters: Limiters,
-  source: Source<RerankAllRequest<Id>>,
-  settings: RunSettings<Id>,
-): RerankAllResults<Id> {
-  return new BulkRun(client, limiters, source, settings) as unknown as RerankAllResults<Id>;
-}
+// Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
+define(BulkRun.prototype, { [Symbol.asyncDispose ?? "asyncDispose"]: BulkRun.prototype.close });
 
 /**
  * @internal Stops a bulk run without throwing away what is in flight: nothing more is sent, no retry either, and no pause

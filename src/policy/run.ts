@@ -2,7 +2,7 @@ import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, type Deadline, now } from "../transport/time.js";
 import { addTo, removeFrom } from "../values.js";
-import { type Limiter, lowerToOpen, outOfFiles, pauseAskedBy } from "./limiter.js";
+import { type Limiter, outOfFiles } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import {
   type AttemptTimes,
@@ -57,7 +57,7 @@ export class Run<Job = unknown, Value = unknown> {
   /** The longest pause that the service may ask for, in milliseconds. */
   declare readonly maxPauseMs?: number | undefined;
   /** The calls of jobs that are not done. */
-  readonly lanes: Lane[] = [undefined as never];
+  readonly lanes: Lane[] = [];
   /** How many attempts of this run are in flight. */
   inFlight = 0;
   /** How many attempts were retries. */
@@ -66,7 +66,7 @@ export class Run<Job = unknown, Value = unknown> {
   ran: Ran = nothingSent;
   /** The calls that wait for a retry. */
   readonly waiting: Set<Lane> = new Set();
-  isClosed: boolean;
+  isClosed = false;
   readonly #work: Work<Job, Value>;
   #isAdvancing = false;
   #unset: (() => void) | undefined;
@@ -82,10 +82,6 @@ export class Run<Job = unknown, Value = unknown> {
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
     this.#work = work;
-    // Made with an element, removed here: V8 gives a list made empty another shape, and would compile code again.
-    this.lanes.pop();
-    // Assigned a second time on purpose: V8 takes a field assigned once as constant, and recompiles when it changes.
-    this.isClosed = false;
   }
 
   /** Whether an attempt may begin now. @param endsAt The deadline of its call, if it is a retry */
@@ -289,10 +285,9 @@ export class Lane implements AttemptTimes {
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     if (isOurs) limiter.ended();
-    else limiter.failed(failure, decision, this, state.random);
-    this.pauseMs = pauseAskedBy(failure, decision);
+    this.pauseMs = isOurs ? 0 : limiter.failed(failure, decision, this, state.random);
     // The deadline of the new call starts anew. Each such failure lowers the limit, so the number of new calls is bounded.
-    const isLowered = isOurs && lowerToOpen(limiter, this.epoch);
+    const isLowered = isOurs && limiter.lowerToOpen(this.epoch);
     this.isTooMany = isLowered && run.untilDeadline && state.retries === 0;
     if (!this.isTooMany) return decision;
     run.pace?.unsent();

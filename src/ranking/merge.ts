@@ -186,7 +186,8 @@ export function errorOfBatches(
   // An error of this client names the item itself, but for that of a call that was ended.
   const isEnded = failed.code === "DEADLINE_EXCEEDED" || failed.code === "CANCELLED";
   const isNamed = batch === undefined || (failed.codeSource === "client" && !isEnded);
-  const where = isNamed ? "" : `This was batch ${batch.batch}, ${rangeOf(batch)}.`;
+  const last = batch && batch.offset + batch.count - 1;
+  const where = isNamed ? "" : `This was batch ${batch.batch}, ${itemsOf(batch.offset, last as number)}.`;
   return new StatusError(sentences(failed.text, where), {
     ...detailsOf(failed),
     operation: "rerankDocuments",
@@ -195,10 +196,6 @@ export function errorOfBatches(
     executedBecause,
     attempts: made.attempts,
   });
-}
-
-function rangeOf({ offset, count }: ItemRange): string {
-  return itemsOf(offset, offset + count - 1);
 }
 
 /** Whether the service rejected a request because of its content. Such a request is assumed not to have run. */
