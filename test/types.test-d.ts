@@ -228,6 +228,6 @@ describe("a bulk run", () => {
     expectTypeOf(run).toExtend<AsyncIterableIterator<RerankAllResult<number>>>();
     expectTypeOf(run.next()).toEqualTypeOf<Promise<IteratorResult<RerankAllResult<number>, undefined>>>();
     expectTypeOf(run[Symbol.asyncDispose]()).toEqualTypeOf<Promise<void>>();
-    expectTypeOf<RerankAllAttempt["holdMs"]>().toEqualTypeOf<number | undefined>();
+    expectTypeOf<RerankAllAttempt["pauseMs"]>().toEqualTypeOf<number | undefined>();
   });
 });

@@ -9,13 +9,13 @@ import type { Client } from "../client.js";
 import { isIdempotentKind, type OperationName } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, operations } from "../generated/contract.js";
-import { checkCallback, checkInteger } from "../options/arguments.js";
+import { checkCallback, checkCount, checkDuration } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { checkRanking } from "../ranking/check.js";
+import { concurrencyOf } from "../ranking/plan.js";
 import { type ActivityCall, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
-import { activityFailure, failureOptions } from "./temporalFailure.js";
-import { fitting, mostResultBytes } from "./temporalResult.js";
+import { activityFailure, failureOptions, fitting, mostResultBytes } from "./temporalFailure.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
 export type {
@@ -33,14 +33,14 @@ export type {
 } from "./temporalTypes.js";
 
 const names: OptionTable<ActivitiesOptions> = {
-  readChunk: 1,
-  writePart: 1,
-  readParts: 1,
-  partRows: 1,
-  concurrency: 1,
-  timeoutMs: 1,
-  openFile: 1,
-  maxResultBytes: 1,
+  readChunk: checkCallback,
+  writePart: checkCallback,
+  readParts: checkCallback,
+  partRows: checkCount,
+  concurrency: concurrencyOf,
+  timeoutMs: checkDuration,
+  openFile: checkCallback,
+  maxResultBytes: checkCount,
 };
 
 /**
@@ -64,11 +64,12 @@ export function createActivities(
   client: Pick<Client, "rerank" | "deployments" | "reinforcementFineTuningJobs" | "datasets">,
   options: ActivitiesOptions = {},
 ): Activities {
-  const own = ownProperties(options, "options", names);
-  const openFile = checkCallback(own.openFile, "openFile");
-  const mostBytes = checkInteger(own.maxResultBytes ?? mostResultBytes, "maxResultBytes", 1);
-  const run: Run = (operation, call) => runCall(operation, call, mostBytes);
-  const tools = chunkTools(client, own);
+  const { openFile, maxResultBytes, ...own } = ownProperties(options, "options", names);
+  const run = <T>(operation: OperationName, call: ActivityCall<T>["call"]): Promise<T> =>
+    runCall(operation, call, maxResultBytes ?? mostResultBytes);
+  // A run without requests only checks the client: a wrong one is reported here, not by the first chunk.
+  rerankAll(client, []);
+  const tools: ChunkTools = { ...own, client };
   return {
     rerank: (request) =>
       run("rerankDocuments", async ({ signal, timeoutMs }) => {
@@ -86,33 +87,16 @@ export function createActivities(
         client.reinforcementFineTuningJobs.resume(jobId, { signal, timeoutMs: timeoutMs() }),
       ),
     upload: (datasetId, file, uploadOptions) =>
-      run("uploadDatasetFile", async ({ signal, timeoutMs, onProgress, prepare }) => {
+      run("uploadDatasetFile", async ({ signal, timeoutMs, onProgress }) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
-        const opened = openFile ? await prepare(() => openFile(file)) : file;
+        const opened = openFile ? await openFile(file) : file;
         const options = { ...own, signal, timeoutMs: timeoutMs(), onProgress };
         return client.datasets.upload(datasetId, opened, options);
       }),
   };
 }
 
-function chunkTools(client: Pick<Client, "rerank">, own: ActivitiesOptions): ChunkTools {
-  const { concurrency, timeoutMs } = own;
-  // A run without requests only checks the options: an invalid one is reported here, not by the first chunk.
-  rerankAll(client, [], { concurrency, timeoutMs });
-  return {
-    client,
-    readChunk: checkCallback(own.readChunk, "readChunk"),
-    writePart: checkCallback(own.writePart, "writePart"),
-    readParts: checkCallback(own.readParts, "readParts"),
-    partRows: checkInteger(own.partRows ?? 50, "partRows", 1),
-    concurrency,
-    timeoutMs,
-  };
-}
-
 const uploadNames: OptionTable<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
-
-type Run = <T>(operation: OperationName, call: ActivityCall<T>["call"]) => Promise<T>;
 
 async function runCall<T>(
   operation: OperationName,

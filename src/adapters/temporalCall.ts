@@ -32,8 +32,6 @@ export interface CallAids {
   readonly timeoutMs: () => number;
   /** Sets the progress that the next heartbeats report. */
   readonly onProgress: (progress: object) => void;
-  /** Runs work that comes before sending: if it fails, nothing was sent. */
-  readonly prepare: <P>(work: () => P | PromiseLike<P>) => Promise<P>;
 }
 
 /** An operation that runs as an activity. */
@@ -73,22 +71,15 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   if (once && !mayStart(info)) throw secondSending(operation, attempt);
   const beating = startHeartbeats(context);
   const endsAt = now() + timeLeftMs(info);
-  let unprepared = false;
   try {
     return await call({
       signal: cancellationSignal,
       timeoutMs: () => Math.max(1, Math.floor(endsAt - now())),
       onProgress: beating.onProgress,
-      async prepare(work) {
-        unprepared = true;
-        const prepared = await work();
-        unprepared = false;
-        return prepared;
-      },
     });
   } catch (error) {
     // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
-    if (once) context.heartbeat({ attempt, mayRetry: unprepared || mayStartAgain(error) });
+    if (once) context.heartbeat({ attempt, mayRetry: mayStartAgain(error) });
     throw error;
   } finally {
     beating.stop();
@@ -106,9 +97,9 @@ function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
 }
 
 // Whether another attempt may send. A call that was cancelled before it was sent, because its worker shuts down, may
-// start on another worker.
+// start on another worker. Calls reject only with a StatusError: any other error is of what comes before the call.
 function mayStartAgain(error: unknown): boolean {
-  return mayRetry(error) || (isStatusError(error) && error.executedBecause === "nothing-sent");
+  return !isStatusError(error) || mayRetry(error) || error.executedBecause === "nothing-sent";
 }
 
 function secondSending(operation: OperationName, attempt: number): StatusError {

@@ -16,17 +16,8 @@ import type {
 } from "./temporalTypes.js";
 
 /** The client, the functions and the options that all chunks are ranked with. */
-export interface ChunkTools
-  extends Pick<ActivitiesOptions, "readChunk" | "writePart" | "readParts" | "concurrency" | "timeoutMs"> {
+export interface ChunkTools extends Omit<ActivitiesOptions, "openFile" | "maxResultBytes"> {
   readonly client: Pick<Client, "rerank">;
-  readonly partRows: number;
-}
-
-/** The number of a chunk, the caller's reference, and the rate limit for this chunk. */
-export interface Chunk {
-  readonly n: number;
-  readonly reference: string | undefined;
-  readonly rate: FleetRate | undefined;
 }
 
 const ofRerank = { operation: "rerankDocuments", notRetried: "refused" } as const;
@@ -35,16 +26,18 @@ const ofRerank = { operation: "rerankDocuments", notRetried: "refused" } as cons
  * Ranks the rows of a chunk that are not written yet, and writes them part by part.
  * @throws StatusError when no row can be ranked now
  */
-export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids): Promise<ChunkSummary> {
-  const { client, readChunk, writePart, readParts, partRows, concurrency, timeoutMs } = tools;
-  const { n, reference, rate } = chunk;
+export async function rankChunk(
+  { client, readChunk, writePart, readParts, partRows = 50, concurrency, timeoutMs }: ChunkTools,
+  { n, reference, rate }: { n: number; reference: string | undefined; rate: FleetRate | undefined },
+  aids: CallAids,
+): Promise<ChunkSummary> {
   if (readChunk === undefined || writePart === undefined || readParts === undefined)
     throw invalid(
       "readChunk",
       "createActivities lacks one of readChunk, writePart and readParts: rerankChunk needs them.",
       ofRerank,
     );
-  const left = byId(await readInput(readChunk, chunk, aids), n);
+  const left = byId(await readInput(readChunk, n, reference), n);
   const of = left.size;
   const summary = { ranked: 0, failed: 0 };
   const count = (rows: readonly ChunkResult[]): void => {
@@ -52,7 +45,7 @@ export async function rankChunk(tools: ChunkTools, chunk: Chunk, aids: CallAids)
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
-  for (const rows of await aids.prepare(() => readParts(n, reference))) count(rows);
+  for (const rows of await readParts(n, reference)) count(rows);
   const unwritten: ChunkResult[] = [];
   const flush = async (): Promise<void> => {
     const rows = unwritten.splice(0);
@@ -119,12 +112,12 @@ export function withoutDocuments<T extends RerankRequest>(request: T): T {
 
 async function readInput(
   readChunk: ReadChunk,
-  { n, reference }: Chunk,
-  { prepare }: CallAids,
+  n: number,
+  reference: string | undefined,
 ): Promise<readonly ChunkRequest[]> {
   let cause: unknown;
   try {
-    const requests = await prepare(() => readChunk(n, reference));
+    const requests = await readChunk(n, reference);
     if (requests) return requests;
   } catch (error) {
     if (memberOf(error, "code") !== "ENOENT") throw error;
@@ -143,14 +136,13 @@ function byId(requests: readonly ChunkRequest[], n: number): Map<string, ChunkRe
   const rows = new Map<string, ChunkRequest>();
   for (const [row, request] of requests.entries()) {
     const id = memberOf(request, "id");
-    if (typeof id !== "string")
-      throw invalid(`requests[${row}].id`, `Row ${row} of chunk ${n} has no id that is a string.`, ofRerank);
-    if (rows.has(id))
-      throw invalid(
-        `requests[${row}].id`,
-        `Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`,
-        ofRerank,
-      );
+    const isText = typeof id === "string";
+    if (!isText || rows.has(id)) {
+      const wrong = isText
+        ? `Two rows of chunk ${n} have the id ${JSON.stringify(id)}.`
+        : `Row ${row} of chunk ${n} has no id that is a string.`;
+      throw invalid(`requests[${row}].id`, wrong, ofRerank);
+    }
     rows.set(id, request);
   }
   return rows;

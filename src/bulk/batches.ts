@@ -1,8 +1,8 @@
 // Requests whose documents are sent in batches: each has one result.
-import type { Failure } from "../errors/failure.js";
-import { isStatusError, refusal, type StatusError } from "../errors/statusError.js";
+import { refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
-import type { AttemptEvent } from "../options/types.js";
+import type { AttemptEvent, CallPromise } from "../options/types.js";
+import type { Lane } from "../policy/run.js";
 import {
   type DoneBatch,
   errorOfBatches,
@@ -12,7 +12,7 @@ import {
   RequestsMade,
   readRanking,
 } from "../ranking/merge.js";
-import { type Batch, type BatchDocuments, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
+import { type BatchDocument, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
@@ -26,24 +26,23 @@ export interface PendingRequest<Id> {
   readonly id: Id;
   /** The position of the request in the source, from 0. */
   readonly number: number;
-  /** Its place among the requests without a result. */
-  at: number;
   readonly body: RerankRequest;
   /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
   /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
   event: AttemptEvent | undefined;
-  /** The call that ranks the request; undefined until the call has begun. */
-  call: { abort(): void; readonly paidFor: Failure | undefined } | undefined;
+  /** The call that ranks the request, and its lane; undefined until the call has begun. */
+  lane: Lane | undefined;
+  call: CallPromise<RerankResponse> | undefined;
   /** The request of which this is a batch; undefined for a request that is sent whole. */
   readonly whole: BatchedRequest<Id> | undefined;
 }
 
-/** Those documents of a batch that are sent together. */
-interface Part<Some = BatchDocuments> {
+/** Documents of a batch that are sent together. */
+interface Part {
+  /** The number of the batch. */
   readonly number: number;
-  readonly batch: Batch;
-  readonly some: Some;
+  readonly documents: readonly BatchDocument[];
   /** How often its batch was halved. */
   readonly depth: number;
   readonly turn: number;
@@ -56,9 +55,8 @@ interface Part<Some = BatchDocuments> {
 export class BatchedRequest<Id> {
   readonly request: PendingRequest<Id>;
   readonly #isSplit: boolean;
-  readonly #textsOf: (document: number) => readonly string[];
-  // What is left to send, in order. A whole batch has `some` undefined: its texts are read when it is sent.
-  #rest: Part<BatchDocuments | undefined>[];
+  // What is left to send, in order.
+  #rest: Part[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
   readonly #done: DoneBatch[] = [];
   readonly #rejected: Map<number, StatusError> = new Map();
@@ -75,9 +73,11 @@ export class BatchedRequest<Id> {
     const { batchSize = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
     this.#isSplit = split !== undefined;
-    this.#textsOf = textsOfItems(documents, String, split, list);
+    const textsOf = textsOfItems(documents, String, split, list);
+    const texts = documents.map((_, index) => textsOf(index));
+    const partsOf = (index: number): readonly string[] => texts[index] as readonly string[];
     const all = [{ offset: 0, count: documents.length }];
-    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, this.#textsOf);
+    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, partsOf);
     // A request that no run can finish is not begun: its batches would be paid for at each start.
     if (batches.length > maxRequests)
       throw refusal(
@@ -85,7 +85,9 @@ export class BatchedRequest<Id> {
         "maxRequests",
         `The request needs ${batches.length} HTTP requests (batchSize), and maxRequests is ${maxRequests}.`,
       );
-    this.#rest = batches.map((batch, number) => ({ number, batch, some: undefined, depth: 0, turn: other }));
+    this.#rest = batches.map((batch, number) => {
+      return { number, documents: documentsOf(batch, partsOf, this.#isSplit), depth: 0, turn: other };
+    });
   }
 
   /** Why the request has failed; undefined while it may succeed. */
@@ -101,18 +103,18 @@ export class BatchedRequest<Id> {
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
     if (this.#failure !== undefined || (this.#isSearching && this.#inFlight.size > 0)) return undefined;
-    const rest = this.#turn();
-    if (rest === undefined) return undefined;
-    const some = rest.some ?? documentsOf(rest.batch, this.#textsOf, this.#isSplit);
+    const part = this.#turn();
+    if (part === undefined) return undefined;
+    const documents = part.documents.map(({ text }) => text);
     // The service need not send the documents back: the caller has them.
-    const own = { documents: some.texts, top_n: undefined, return_documents: false };
+    const own = { documents, top_n: undefined, return_documents: false };
     const body = Object.assign(new WithoutPrototype(), this.request.body, own);
     const pending = { ...this.request, body, whole: this };
-    this.#inFlight.set(pending, { ...rest, some });
+    this.#inFlight.set(pending, part);
     return pending;
   }
 
-  #turn(): Part<BatchDocuments | undefined> | undefined {
+  #turn(): Part | undefined {
     for (;;) {
       const turn = this.#rest[0]?.turn;
       // The first batch, and each half of it, were rejected.
@@ -127,36 +129,30 @@ export class BatchedRequest<Id> {
   #probe(): void {
     const { length } = this.request.body.documents;
     this.#probed = [...new Set([0, 1, 2, 3].map((quarter) => Math.floor((quarter * length) / 4)))];
-    for (const document of this.#probed) {
-      const at = this.#rest.findIndex(({ batch: { offset, count }, some }) =>
-        some === undefined
-          ? document >= offset && document < offset + count
-          : some.texts.some((_, text) => some.places.itemOf(text) === document),
-      );
-      const found = this.#rest[at];
-      if (found === undefined) continue;
-      const part = { ...found, some: found.some ?? documentsOf(found.batch, this.#textsOf, this.#isSplit) };
-      const { texts, places } = part.some;
-      const first = texts.findIndex((_, text) => places.itemOf(text) === document);
-      if (texts.length === 1) this.#rest.splice(at, 1);
-      else this.#rest[at] = only(part, (text) => text !== first);
-      this.#add(only({ ...part, turn: firstOfQuarter }, (text) => text === first));
+    for (const item of this.#probed) {
+      const part = this.#rest.find(({ documents }) => documents.some((each) => each.item === item));
+      const first = part?.documents.find((each) => each.item === item);
+      if (part === undefined || first === undefined) continue;
+      this.#keep((document) => document !== first);
+      this.#add({ ...part, documents: [first], turn: firstOfQuarter });
     }
   }
 
   #halve(part: Part): void {
-    const middle = part.some.texts.length >> 1;
-    const halved = { ...part, turn: half, depth: part.depth + 1 };
-    if (middle > 0) this.#add(only(halved, (document) => document < middle));
-    this.#add(only(halved, (document) => document >= middle));
+    const middle = part.documents.length >> 1;
+    for (const documents of [part.documents.slice(0, middle), part.documents.slice(middle)])
+      if (documents.length > 0) this.#add({ ...part, documents, turn: half, depth: part.depth + 1 });
   }
 
-  // Parts of one turn are sent in the order in which they were added, before whole batches.
+  // Parts of one turn are sent in the order in which they were added.
   #add(part: Part): void {
-    const isLater = ({ some, turn }: Part<BatchDocuments | undefined>): boolean =>
-      turn > part.turn || (turn === part.turn && some === undefined);
-    const at = this.#rest.findIndex(isLater);
+    const at = this.#rest.findIndex(({ turn }) => turn > part.turn);
     this.#rest.splice(at < 0 ? this.#rest.length : at, 0, part);
+  }
+
+  #keep(isKept: (document: BatchDocument) => boolean): void {
+    const kept = this.#rest.map((part) => ({ ...part, documents: part.documents.filter(isKept) }));
+    this.#rest = kept.filter(({ documents }) => documents.length > 0);
   }
 
   /** Takes the result of a batch. @returns The result of the request, if this was its last batch */
@@ -170,12 +166,12 @@ export class BatchedRequest<Id> {
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
-  #ranked({ number, some: { texts, places } }: Part, response: RerankResponse): void {
+  #ranked({ number, documents }: Part, response: RerankResponse): void {
     // The run has checked the response, so this is a ranking.
-    const ranking = readRanking(response, texts, places.itemOf) as Ranking;
+    const ranking = readRanking(response, documents) as Ranking;
     this.#isSearching = false;
     this.#made.add([]);
-    this.#done.push({ number, places, ranking, attempts: [], headers: {} });
+    this.#done.push({ number, ranking, attempts: [], headers: {} });
   }
 
   #failed(sent: Part, error: StatusError): void {
@@ -185,10 +181,10 @@ export class BatchedRequest<Id> {
       this.#fail(error);
       return;
     }
-    const { texts, places } = sent.some;
+    const [only, ...others] = sent.documents as [BatchDocument];
     this.#isSearching = this.#done.length === 0;
-    if (texts.length > 1) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
-    else this.#reject(places.itemOf(0), error);
+    if (others.length > 0) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
+    else this.#reject(only.item, error);
     const isOf = (document: number): boolean => this.#rejected.get(document)?.code === error.code;
     const isQuery = this.#isSearching && this.#probed?.every(isOf);
     if (isQuery || this.#rejected.size === this.request.body.documents.length) this.#fail(error);
@@ -201,20 +197,12 @@ export class BatchedRequest<Id> {
       made.addFailed(error);
       this.#rejected.set(item, errorOfBatches(error, made, undefined, item));
     }
-    this.#rest = this.#rest.map((rest) => this.#accepted(rest)).filter((rest) => rest !== undefined);
-  }
-
-  #accepted(rest: Part<BatchDocuments | undefined>): Part<BatchDocuments | undefined> | undefined {
-    const { offset, parts } = rest.batch;
-    const { some } = rest;
-    if (some === undefined) return parts !== undefined && this.#rejected.has(offset) ? undefined : rest;
-    const left = only({ ...rest, some }, (document) => !this.#rejected.has(some.places.itemOf(document)));
-    return left.some.texts.length > 0 ? left : undefined;
+    if (this.#isSplit) this.#keep((document) => document.item !== item);
   }
 
   #fail(error: StatusError): void {
     this.#failure = error;
-    for (const { call } of this.#inFlight.keys()) call?.abort();
+    for (const { lane } of this.#inFlight.keys()) lane?.abort();
   }
 
   /** The result of the request, once all its batches have one, or it has failed. */
@@ -242,49 +230,4 @@ export class BatchedRequest<Id> {
     }));
     return { object: "list", model: merged.model as string, data, usage: merged.usage };
   }
-}
-
-/**
- * Returns a request with its batches, if the run sends requests in batches and the request is valid; else the request.
- * @param whole The request as it was read from the source.
- */
-export function batchesOf<Id>(
-  whole: PendingRequest<Id>,
-  settings: RunSettings<Id>,
-): BatchedRequest<Id> | PendingRequest<Id> {
-  const { batchSize, split } = settings;
-  if (batchSize === undefined && split === undefined) return whole;
-  if (whole.wrong !== undefined || !isDivisible(whole.body)) return whole;
-  try {
-    return new BatchedRequest(whole, settings);
-  } catch (error) {
-    if (!isStatusError(error)) throw error;
-    return { ...whole, wrong: error };
-  }
-}
-
-// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
-// whole, and the client rejects it.
-function isDivisible({ documents, top_n }: RerankRequest): boolean {
-  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
-  return (
-    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
-  );
-}
-
-/** Some documents of a batch, at new positions. */
-function only(part: Part, isKept: (document: number) => boolean): Part {
-  const { texts, places } = part.some;
-  const kept = texts.flatMap((_, document) => (isKept(document) ? [document] : []));
-  const at = (document: number): number => kept[document] as number;
-  return {
-    ...part,
-    some: {
-      texts: kept.map((document) => texts[document] as string),
-      places: {
-        itemOf: (document) => places.itemOf(at(document)),
-        partOf: (document) => places.partOf(at(document)),
-      },
-    },
-  };
 }

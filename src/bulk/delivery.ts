@@ -8,20 +8,14 @@ export class Delivery<T> {
   readonly #ordered: boolean;
   // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
-  // Made with an element, which the constructor removes: V8 expects numbers in an array made empty, and recompiles.
-  readonly #receivers: Receiver<T>[] = [{ resolve() {}, reject() {} }];
-  // Made before the first result: otherwise V8 compiles code for results alone, and again when a run ends.
-  readonly #end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+  readonly #receivers: Receiver<T>[] = [];
   #added = 0;
   #next = 0;
-  #isOver: boolean;
+  #isOver = false;
   #failed: { readonly error: unknown } | undefined;
 
   constructor(ordered: boolean) {
     this.#ordered = ordered;
-    this.#receivers.pop();
-    // Assigned a second time on purpose: V8 takes a field assigned once as constant, and recompiles when it changes.
-    this.#isOver = false;
   }
 
   /** How many results are ready that no `next` has taken. */
@@ -69,7 +63,7 @@ export class Delivery<T> {
       const receiver = this.#receivers.shift();
       const failed = this.#failed;
       if (value !== undefined) receiver?.resolve({ done: false, value });
-      else if (failed === undefined) receiver?.resolve(this.#end);
+      else if (failed === undefined) receiver?.resolve({ done: true, value: undefined });
       else {
         // Only one `next` rejects with the failure; each later one resolves to `done`.
         this.#failed = undefined;

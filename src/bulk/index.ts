@@ -13,8 +13,7 @@ import {
   type RerankAllResults,
   settingsOf,
 } from "./options.js";
-import { resultsOf } from "./results.js";
-import { Run } from "./run.js";
+import { BulkRun } from "./run.js";
 
 export { checkRanking, type RankedRequest } from "../ranking/check.js";
 export type {
@@ -64,5 +63,6 @@ export function rerankAll<Id = string>(
 ): RerankAllResults<Id> {
   const limiters = insideOf(client)?.limiters;
   if (limiters === undefined) throw invalid("client", "client must be one that createClient made.");
-  return resultsOf(new Run(client, limiters, sourceOf(requests), settingsOf(options)));
+  const run = new BulkRun(client, limiters, sourceOf(requests), settingsOf(options));
+  return run as unknown as RerankAllResults<Id>;
 }

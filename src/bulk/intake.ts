@@ -1,7 +1,7 @@
-import { invalid } from "../errors/statusError.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { addTo, valueOr, WithoutPrototype } from "../values.js";
-import { BatchedRequest, batchesOf, type PendingRequest } from "./batches.js";
+import { valueOr, WithoutPrototype } from "../values.js";
+import { BatchedRequest, type PendingRequest } from "./batches.js";
 import type { RerankAllRequest, RunSettings } from "./options.js";
 
 // All fields but `id` are the body. A field that is null counts as missing, because data tools write it so. Lists are
@@ -18,16 +18,23 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   const wrong = Object.hasOwn(fields, "id")
     ? undefined
     : invalid(`requests[${number}].id`, `requests[${number}] has no id.`);
-  return { id: fields.id, number, at: 0, body, wrong, event: undefined, call: undefined, whole: undefined };
+  return {
+    id: fields.id,
+    number,
+    body,
+    wrong,
+    event: undefined,
+    lane: undefined,
+    call: undefined,
+    whole: undefined,
+  };
 }
 
-/** The requests that were taken from the source and have no result yet. */
+/** Takes requests from the source, and batches from those that are sent in batches. */
 export class Intake<Id> {
-  /** The requests, and batches of requests, that were begun or can begin. */
-  readonly pending: PendingRequest<Id>[] = [undefined as never];
   /** The requests in batches that have no result yet. */
   readonly inBatches: Set<BatchedRequest<Id>> = new Set();
-  isDry: boolean;
+  isDry = false;
   /** The error of the source, or of reading one of its requests, after which no more requests come. */
   failed: { readonly error: unknown } | undefined;
   readonly #source: Source<RerankAllRequest<Id>>;
@@ -35,8 +42,8 @@ export class Intake<Id> {
   // The run goes on when an async source's promise settles. An object, as V8 would compile a callback anew for each run.
   readonly #run: { advance(): void };
   #iterator: ReturnType<Source<RerankAllRequest<Id>>> | undefined;
-  /** Requests that can be sent now: they were put back, or an async source returned them. */
-  readonly #ready: PendingRequest<Id>[] = [];
+  /** Requests that can be sent now: this machine had no socket for them, or an async source returned them. */
+  readonly ready: PendingRequest<Id>[] = [];
   #isPulling = false;
   #isClosed = false;
   #taken = 0;
@@ -45,34 +52,11 @@ export class Intake<Id> {
     this.#source = source;
     this.#settings = settings;
     this.#run = run;
-    // Declared without a value, assigned twice: V8 takes a field assigned once as constant, and recompiles on change.
-    this.isDry = false;
-    // Made with an element, removed here: V8 gives a list made empty another shape, and would compile code again.
-    this.pending.pop();
-  }
-
-  /** Whether all requests of the source have a result. */
-  get isDone(): boolean {
-    // Not one `&&` after another: V8 discards compiled code when it reaches an operand that was never evaluated before.
-    const { isDry, pending, inBatches } = this;
-    return isDry && pending.length + inBatches.size === 0;
-  }
-
-  /** The ids of the requests that have no result yet. */
-  get notDone(): Id[] {
-    const whole = this.pending.filter((each) => each.whole === undefined);
-    const inBatches = [...this.inBatches].map(({ request }) => request);
-    return [...whole.sort((a, b) => a.number - b.number), ...inBatches].map(({ id }) => id);
-  }
-
-  /** How many batches were ranked of requests that have no result. */
-  get batchesLost(): number {
-    return [...this.inBatches].reduce((sum, { ranked }) => sum + ranked, 0);
   }
 
   /** The next request to send: one that is ready, else, if there is room, a batch, or one from the source. */
   next(hasRoom: boolean): PendingRequest<Id> | undefined {
-    if (this.#ready.length > 0) return this.#ready.shift();
+    if (this.ready.length > 0) return this.ready.shift();
     if (!hasRoom) return undefined;
     const batch = this.inBatches.size > 0 ? this.#nextBatch() : undefined;
     return batch ?? (this.isDry || this.#isPulling ? undefined : this.#pull());
@@ -81,14 +65,9 @@ export class Intake<Id> {
   #nextBatch(): PendingRequest<Id> | undefined {
     for (const whole of this.inBatches) {
       const batch = whole.next();
-      if (batch !== undefined) return this.#begin(batch);
+      if (batch !== undefined) return batch;
     }
     return undefined;
-  }
-
-  #begin(request: PendingRequest<Id>): PendingRequest<Id> {
-    addTo(this.pending, request);
-    return request;
   }
 
   /** Creates the source's iterator. If that fails, no request comes. */
@@ -98,10 +77,6 @@ export class Intake<Id> {
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  putBack(pending: PendingRequest<Id>): void {
-    this.#ready.push(pending);
   }
 
   /** Reads no more requests, and closes the source. */
@@ -141,7 +116,7 @@ export class Intake<Id> {
     if (this.#isClosed) return;
     try {
       const pending = take();
-      if (pending) this.#ready.push(pending);
+      if (pending) this.ready.push(pending);
     } catch (error) {
       this.#fail(error);
     }
@@ -155,9 +130,16 @@ export class Intake<Id> {
     if (this.isDry) return undefined;
     const { value } = result;
     try {
-      const request = batchesOf<Id>(pendingOf(value, this.#taken++), this.#settings);
-      if (!(request instanceof BatchedRequest)) return this.#begin(request);
-      this.inBatches.add(request);
+      const request = pendingOf<Id>(value, this.#taken++);
+      const { batchSize, split } = this.#settings;
+      const isWhole = batchSize === undefined && split === undefined;
+      if (isWhole || request.wrong !== undefined || !isDivisible(request.body)) return request;
+      try {
+        this.inBatches.add(new BatchedRequest(request, this.#settings));
+      } catch (error) {
+        if (!isStatusError(error)) throw error;
+        return { ...request, wrong: error };
+      }
       return this.#nextBatch();
     } catch (error) {
       // Reading the request failed, but the source still works: close it. An error of closing it is ignored.
@@ -170,6 +152,15 @@ export class Intake<Id> {
     this.isDry = true;
     this.failed = { error };
   }
+}
+
+// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
+// whole, and the client rejects it.
+function isDivisible({ documents, top_n }: RerankRequest): boolean {
+  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
+  return (
+    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
+  );
 }
 
 function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {

@@ -115,7 +115,7 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
    * How long the whole run pauses, in milliseconds, because this response asks to wait (`Retry-After`); absent when it
    * does not. A time longer than `maxPauseMs` ends the run.
    */
-  readonly holdMs?: number;
+  readonly pauseMs?: number;
 }
 
 /** Options of {@link rerankAll}. */
@@ -152,7 +152,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   batchSize?: number | undefined;
   /**
    * Splits a document that is too long for the model into parts, each of which is sent as a document. A document's
-   * score is that of its best part. Called twice for a document: when its request is planned, and when it is sent.
+   * score is that of its best part. Called once for a document.
    * @default every document is sent whole
    */
   split?: ((document: string) => readonly string[]) | undefined;

@@ -3,18 +3,18 @@ import type { Client } from "../client.js";
 import type { StatusErrorDetails } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { amount, detailsOf, StatusError, withHeaders } from "../errors/statusError.js";
-import type { AttemptEvent, CallOptions, CallPromise } from "../options/types.js";
-import type { Limiters } from "../policy/limiter.js";
+import type { RerankResponse } from "../generated/types.js";
+import type { AttemptEvent, CallOptions } from "../options/types.js";
+import { Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
-import { attemptPolicy, nothingSent, type Ran, worse } from "../policy/retry.js";
-import { type Lane, machineClock, pendingForEach, Schedule } from "../policy/schedule.js";
+import { attemptPolicy, worse } from "../policy/retry.js";
+import { type Lane, machineClock, pendingForEach, Run, type Work } from "../policy/run.js";
+import { LimitSearch } from "../policy/search.js";
 import { joinable, rankingError } from "../ranking/check.js";
-import { ranWell } from "../ranking/merge.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
-import { memberOf, notify, removeFrom, valueOr, WithoutPrototype } from "../values.js";
+import { define, memberOf, notify, valueOr, WithoutPrototype } from "../values.js";
 import type { BatchedRequest, PendingRequest } from "./batches.js";
-import { limiterOf, RunLane, type RunParts, tokensOf } from "./calls.js";
 import { Delivery } from "./delivery.js";
 import { Intake, type Source } from "./intake.js";
 import type {
@@ -22,25 +22,21 @@ import type {
   RerankAllError,
   RerankAllRequest,
   RerankAllResult,
+  RerankAllResults,
   RunSettings,
 } from "./options.js";
 
-// `next` calls `#start` until there are so many results, though only the first call has an effect: V8 discards compiled
-// code of which a branch was taken only once.
-const fewSettled = 50;
-
-/** A bulk run: reads requests from the source, sends and retries them, and hands out results, within fixed bounds. */
-export class Run<Id> implements RunParts {
-  readonly schedule: Schedule;
-  readonly pace: Pace;
-  retries = 0;
-  // How many requests got a response that is no ranking, and have no result yet.
-  #refusing = 0;
+/** A bulk run, as its caller iterates it: requests of a source, sent by one {@link Run}, each with one result. */
+export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
+  readonly #run: Run<PendingRequest<Id>, RerankResponse>;
+  readonly #pace: Pace;
   readonly #settings: RunSettings<Id>;
   readonly #intake: Intake<Id>;
   readonly #delivery: Delivery<RerankAllResult<Id>>;
   readonly #client: Pick<Client, "rerank">;
   readonly #limiters: Limiters;
+  // The requests and batches that got no result, and are not sent again.
+  readonly #undone: PendingRequest<Id>[] = [];
   #unset: (() => void) | undefined;
   #ignoreSignal: (() => void) | undefined;
   #state: "new" | "running" | "ending" | "over" = "new";
@@ -49,7 +45,6 @@ export class Run<Id> implements RunParts {
   #endedBy: StatusError | undefined;
   #isStopped = false;
   #settled = 0;
-  #ran: Ran = nothingSent;
 
   constructor(
     client: Pick<Client, "rerank">,
@@ -58,24 +53,35 @@ export class Run<Id> implements RunParts {
     settings: RunSettings<Id>,
   ) {
     const { ordered = false, maxPauseMs } = settings;
-    const limiter = limiterOf(limiters, settings);
     const pace = new Pace(settings);
-    this.pace = pace;
+    this.#pace = pace;
     this.#settings = settings;
     this.#client = client;
     this.#limiters = limiters;
-    const parts = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs };
-    this.schedule = new Schedule(parts, this);
-    this.#intake = new Intake(source, settings, this);
+    const limiter = limiterOf(limiters, settings);
+    this.#run = new Run({ limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs }, this);
+    this.#intake = new Intake(source, settings, this.#run);
     this.#delivery = new Delivery(ordered);
   }
 
+  static stopSending(results: unknown): void {
+    if (!(results instanceof BulkRun)) return;
+    results.#isStopped = true;
+    results.#run.close();
+    results.settled();
+  }
+
+  get counts(): RerankAllCounts {
+    const { requests, tokens } = this.#pace;
+    return { done: this.#settled, requests, retries: this.#run.retries, tokens };
+  }
+
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>> {
-    if (this.#settled < fewSettled) this.#start();
+    if (this.#state === "new") this.#start();
     // Taking a result makes room for another request.
     const makesRoom = this.#delivery.size > 0;
     const next = this.#delivery.next();
-    if (makesRoom) this.advance();
+    if (makesRoom) this.#run.advance();
     return next;
   }
 
@@ -86,37 +92,28 @@ export class Run<Id> implements RunParts {
     await closed;
   }
 
-  /** Sends nothing more: the run ends with CANCELLED after the results of the requests in flight. */
-  stopSending(): void {
-    this.#isStopped = true;
-    this.schedule.close();
-    this.#finish();
+  async return(): Promise<IteratorReturnResult<undefined>> {
+    await this.close();
+    return { done: true, value: undefined };
   }
 
-  noted(failure: Failure): void {
-    this.#ran = worse(this.#ran, failure);
-    // A call that waits for a retry would otherwise wait for a turn that never comes.
-    if (this.#isSpent) this.schedule.close();
+  async throw(error: unknown): Promise<never> {
+    // The caller's error matters more than an error of closing the source.
+    await this.close().catch(() => {});
+    throw error;
   }
 
-  get counts(): RerankAllCounts {
-    const { requests, tokens } = this.pace;
-    return { done: this.#settled, requests, retries: this.retries, tokens };
-  }
-
-  // Whether `maxRequests` or `maxTokens` is reached for good: nothing in flight can still lower the count.
-  get #isSpent(): boolean {
-    return this.pace.limit !== undefined && this.schedule.inFlight === 0;
+  [Symbol.asyncIterator](): this {
+    return this;
   }
 
   #start(): void {
-    if (this.#state !== "new") return;
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
     if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
     this.#ignoreSignal = signal && endOnAbort(signal, this);
     if (this.#state === "running") this.#intake.open();
-    this.advance();
+    this.#run.advance();
   }
 
   #endAfter(ms: number): void {
@@ -124,82 +121,73 @@ export class Run<Id> implements RunParts {
     const end = (): void => this.end("deadline");
     this.#unset = machineClock.after(ms, () => {
       // Nothing more is sent. Responses that arrived while the event loop was busy are read before the run ends.
-      this.schedule.close();
+      this.#run.close();
       const settled = (): number | undefined => (this.#state === "running" ? this.#settled : undefined);
       readOn(isLate(dueAt, machineClock.now()), settled, end);
     });
   }
 
-  /** Begins what may begin now, and ends the run if nothing is left. */
-  advance(): void {
-    this.schedule.advance();
-    this.#finish();
-  }
-
-  begin(now: number): void {
-    while (this.#state === "running" && this.schedule.isOpen(now)) {
+  take(): PendingRequest<Id> | undefined {
+    while (this.#state === "running") {
       const pending = this.#intake.next(this.#hasRoom);
-      if (pending === undefined) break;
-      const error = pending.wrong ?? pending.whole?.error;
-      if (error) this.#settle(pending, { id: pending.id, error });
-      else this.#send(pending, now);
+      const error = pending?.wrong ?? pending?.whole?.error;
+      if (pending === undefined || error === undefined) return pending;
+      this.#settle(pending, { id: pending.id, error });
     }
-    this.#finish();
-  }
-
-  // Ends the run once nothing is in flight, and nothing more can begin.
-  #finish(): void {
-    const { pending, inBatches } = this.#intake;
-    if (this.#state === "ending" && !pending.some(({ call }) => call?.paidFor)) {
-      // A request that has failed does not wait for its other batches.
-      for (const whole of inBatches) if (whole.error) this.#deliver(whole.request, whole.result(), whole);
-      this.#stop({ error: this.#error() }).catch(() => {});
-    }
-    if (this.schedule.inFlight + this.#refusing > 0 || this.#state !== "running") return;
-    if (this.#isStopped && !this.#intake.isDone)
-      this.#end("The run was stopped.", { code: "CANCELLED", notRetried: "aborted" });
-    else if (this.#endedBy === undefined) {
-      // One more request is read, which shows whether the limit leaves anything undone.
-      if (this.#isSpent && pending.length === 0) this.#intake.next(true);
-      if (this.#intake.isDone) void this.#stop(this.#intake.failed);
-      else if (this.#isSpent && pending.length > 0) this.#endAtLimit();
-    } else this.#endBy(this.#endedBy);
+    return undefined;
   }
 
   get #hasRoom(): boolean {
-    const { limit } = this.schedule.limiter;
+    const { limiter, lanes } = this.#run;
     const finished = this.#delivery.size;
-    if (!this.#settings.ordered && finished >= limit) return false;
-    return this.#intake.pending.length + finished < pendingForEach * limit;
+    if (!this.#settings.ordered && finished >= limiter.limit) return false;
+    return lanes.length + finished < pendingForEach * limiter.limit;
   }
 
-  #send(pending: PendingRequest<Id>, now: number): void {
-    const { pace } = this;
+  // Ends the run once no call is under way, and nothing more can begin.
+  settled(): void {
+    const { lanes, inFlight } = this.#run;
+    // Whether `maxRequests` or `maxTokens` is reached for good: nothing in flight can still lower the count.
+    const isSpent = this.#pace.limit !== undefined && inFlight === 0;
+    if (isSpent) this.#run.close();
+    if (lanes.length > 0) return;
+    if (this.#state === "ending") {
+      // A request that has failed does not wait for its other batches.
+      const { inBatches } = this.#intake;
+      for (const whole of inBatches) if (whole.error) this.#deliver(whole.request, whole.result(), whole);
+      this.#stop({ error: this.#error() }).catch(() => {});
+    }
+    if (this.#state !== "running") return;
+    if (this.#isStopped && !this.#isDone)
+      this.#end("The run was stopped.", { code: "CANCELLED", notRetried: "aborted" });
+    else if (this.#endedBy !== undefined) this.#endBy(this.#endedBy);
+    else {
+      // One more request is read, which shows whether the limit leaves anything undone.
+      const one = isSpent && this.#undone.length === 0 ? this.#intake.next(true) : undefined;
+      if (one) this.#undone.push(one);
+      if (this.#isDone) void this.#stop(this.#intake.failed);
+      else if (this.#undone.length > 0 && isSpent) this.#endAtLimit();
+    }
+  }
+
+  // Whether all requests of the source have a result.
+  get #isDone(): boolean {
+    const { isDry, inBatches, ready } = this.#intake;
+    return isDry && this.#run.lanes.length + inBatches.size + ready.length + this.#undone.length === 0;
+  }
+
+  bytesOf({ body }: PendingRequest<Id>): number {
     // A request that cannot be written as JSON has no bytes: its call fails with an error.
-    const lane = new RunLane(this, pace.countsTokens ? valueOr(() => jsonBytes(pending.body), 0) : 0);
-    pending.call = lane;
-    lane.begin(now);
-    const call = this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
-    call.then(
-      (response) => {
-        lane.responded();
-        pace.counted(tokensOf(response), lane.bytes, lane.estimated);
-        this.#ran = ranWell;
-        // Reported after the limiter has set the concurrency limit that follows from the success.
-        if (pending.event) this.#report(pending.event, pending.id, {});
-        // Properties of the caller's request may be getters that throw.
-        const ranking =
-          valueOr(() => joinable(pending.body, response), undefined) ??
-          unusableResponse("The response cannot be read.");
-        if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking, call);
-        else this.#settle(pending, { id: pending.id, response: ranking });
-        this.advance();
-      },
-      (error: StatusError) => this.#failed(pending, lane, error),
-    );
+    return valueOr(() => jsonBytes(body), 0);
   }
 
-  #optionsOf(pending: PendingRequest<Id>, lane: RunLane): CallOptions {
+  send(pending: PendingRequest<Id>, lane: Lane): PromiseLike<RerankResponse> {
+    pending.lane = lane;
+    pending.call = this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
+    return pending.call;
+  }
+
+  #optionsOf(pending: PendingRequest<Id>, lane: Lane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
     options.timeoutMs = timeoutMs;
@@ -210,59 +198,77 @@ export class Run<Id> implements RunParts {
     if (onAttempt)
       options.onAttempt = (event) => {
         if (event.code === undefined) pending.event = event;
-        else if (this.#state !== "over") this.#report(event, pending.id, lane);
+        else if (this.#state === "running") this.#report(event, pending.id, lane);
       };
     return options;
   }
 
-  #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<RunLane>): void {
+  #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<Lane>): void {
     const again = isTooMany ? { waitMs: 0 } : {};
-    const asked = pauseMs > 0 ? { holdMs: pauseMs } : {};
-    const told = { ...event, ...again, ...asked, id, concurrency: this.schedule.limiter.limit };
+    const asked = pauseMs > 0 ? { pauseMs } : {};
+    const told = { ...event, ...again, ...asked, id, concurrency: this.#run.limiter.limit };
     notify(
       this.#settings.onAttempt,
       withHeaders(told, () => event.headers),
     );
   }
 
+  succeeded(pending: PendingRequest<Id>, lane: Lane, response: RerankResponse): void {
+    const usage = memberOf(response, "usage");
+    const tokens = memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
+    this.#pace.counted(tokens, lane.bytes, lane.estimated);
+    // Reported after the limiter has set the concurrency limit that follows from the success.
+    if (pending.event) this.#report(pending.event, pending.id, {});
+    // Properties of the caller's request may be getters that throw.
+    const ranking =
+      valueOr(() => joinable(pending.body, response), undefined) ??
+      unusableResponse("The response cannot be read.");
+    if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking);
+    else this.#settle(pending, { id: pending.id, response: ranking });
+  }
+
   // The response is not a usable ranking, and was paid for: the request fails and is not retried.
-  async #refuse(pending: PendingRequest<Id>, lane: RunLane, why: Failure, call: CallPromise<unknown>) {
+  async #refuse(pending: PendingRequest<Id>, lane: Lane, why: Failure) {
     lane.paidFor = why;
-    this.#refusing += 1;
     // The HTTP status, headers, request id and attempts.
-    const known = await call.withResponse();
-    this.#refusing -= 1;
+    const known = await pending.call?.withResponse();
     // A batch knows its documents, not where they are in the request.
     const item = pending.whole === undefined ? why.item : undefined;
     this.#settle(pending, { id: pending.id, error: rankingError(why.message, { ...known, item }) });
-    this.advance();
+    this.#run.advance();
   }
 
-  #failed(pending: PendingRequest<Id>, lane: RunLane, error: StatusError): void {
-    lane.failed();
-    if (!lane.isTooMany && error.attempts.length === 0) this.pace.unsent();
-    this.#ran = worse(this.#ran, error);
-    if (lane.isTooMany) this.#intake.putBack(pending);
-    else if (!this.#isEndedBy(error, lane) || lane.paidFor)
+  failed(pending: PendingRequest<Id>, lane: Lane, reason: unknown): void {
+    const run = this.#run;
+    const error = reason as StatusError;
+    if (!lane.isTooMany && error.attempts.length === 0) this.#pace.unsent();
+    run.ran = worse(run.ran, error);
+    const isUndone = this.#isEndedBy(error, lane) || (run.isClosed && error.notRetried === "aborted");
+    if (!lane.isTooMany && (!isUndone || lane.paidFor))
       this.#settle(pending, { id: pending.id, error: paidError(lane.paidFor, error) });
-    this.advance();
+    else {
+      run.done(lane);
+      pending.lane = undefined;
+      if (lane.isTooMany) this.#intake.ready.push(pending);
+      else this.#undone.push(pending);
+    }
   }
 
   // Whether the run ends because of a call's error.
-  #isEndedBy(error: StatusError, { isAdmitted }: RunLane): boolean {
+  #isEndedBy(error: StatusError, { isAdmitted, isTooMany }: Lane): boolean {
     const isPause = error.notRetried === "asked-to-wait-too-long";
-    if (!isPause && !endsRun(error, isAdmitted)) return false;
+    if (isTooMany || (!isPause && !endsRun(error, isAdmitted))) return false;
     if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
-    this.schedule.close();
+    this.#run.close();
     // After a rejected key, the client's next run begins with few requests at once.
     if (!isPause) this.#limiters.last = undefined;
     return true;
   }
 
   #settle(pending: PendingRequest<Id>, result: RerankAllResult<Id>): void {
+    if (pending.lane) this.#run.done(pending.lane);
     if (this.#state === "over") return;
     const { whole } = pending;
-    removeFrom(this.#intake.pending, pending);
     const settled = whole === undefined ? result : whole.settled(pending, result);
     if (settled !== undefined) this.#deliver(pending, settled, whole);
   }
@@ -309,7 +315,7 @@ export class Run<Id> implements RunParts {
 
   // Ends the run because it has sent as much as its caller allows.
   #endAtLimit(): void {
-    const { limit, requests, tokens, isEstimated } = this.pace;
+    const { limit, requests, tokens, isEstimated } = this.#pace;
     const estimated = isEstimated ? ", and more are estimated where they have none" : "";
     const text =
       limit === "maxTokens"
@@ -324,19 +330,22 @@ export class Run<Id> implements RunParts {
     if (this.#state !== "running") return;
     this.#state = "ending";
     this.#error = () => Object.assign(this.#errorOf(message, details), more);
-    this.schedule.close();
-    for (const { call } of this.#intake.pending) if (call?.paidFor) call.abort();
-    this.#finish();
+    this.#run.abort();
+    this.settled();
   }
 
   // The error that ends the run, with what the run has done.
   #errorOf(message: string, details: EndDetails): RerankAllError<Id> {
     const { counts } = this;
-    const { notDone, batchesLost } = this.#intake;
+    const { inBatches, ready } = this.#intake;
+    const whole = [...this.#undone, ...ready].filter((each) => each.whole === undefined);
+    const requests = whole.sort((a, b) => a.number - b.number);
+    const notDone = [...requests, ...[...inBatches].map(({ request }) => request)].map(({ id }) => id);
+    const batchesLost = [...inBatches].reduce((sum, { ranked }) => sum + ranked, 0);
     const lost = batchesLost > 0 ? `; ${batchesLost} of their batches were paid for` : "";
-    const [results, requests] = [amount(counts.done, "result"), amount(notDone.length, "request")];
-    const text = `${message} The run ended with ${results} and ${requests} without a result${lost}`;
-    const { executed, executedBecause } = this.schedule.inFlight > 0 ? worse(this.#ran, underWay) : this.#ran;
+    const [results, left] = [amount(counts.done, "result"), amount(notDone.length, "request")];
+    const text = `${message} The run ended with ${results} and ${left} without a result${lost}`;
+    const { executed, executedBecause } = this.#run.ran;
     const shared = { codeSource: "client", operation: "rerankDocuments" } as const;
     const error = new StatusError(text, { ...shared, ...details, executed, executedBecause });
     return Object.assign(error, { ...counts, notDone, batchesLost });
@@ -345,19 +354,41 @@ export class Run<Id> implements RunParts {
   // Rejects when closing the source fails.
   #stop(failed: Intake<Id>["failed"]): Promise<void> {
     this.#state = "over";
-    this.schedule.close();
     this.#unset?.();
     this.#ignoreSignal?.();
-    for (const { call } of this.#intake.pending) call?.abort();
+    this.#run.abort();
     this.#delivery.finish(failed);
     return this.#intake.close();
   }
 }
 
-type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
+// Older browsers have no Symbol.asyncDispose, and no `await using` either: there, this name is never used.
+define(BulkRun.prototype, { [Symbol.asyncDispose ?? "asyncDispose"]: BulkRun.prototype.close });
 
-/** Whether the operation ran, for a request in flight: unknown. */
-const underWay: Ran = { executed: "unknown", executedBecause: "no-answer" };
+/**
+ * @internal Stops a bulk run without throwing away what is in flight: nothing more is sent, no retry either, and no pause
+ * is waited for. After the results of the requests in flight, the run ends with `CANCELLED`.
+ * @param results What `rerankAll` returned
+ */
+export function stopSending<Id>(results: RerankAllResults<Id>): void {
+  BulkRun.stopSending(results);
+}
+
+/**
+ * The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number; a later
+ * run starts from what the last one found.
+ */
+function limiterOf<Id>(
+  limiters: Limiters,
+  { concurrency, maxPauseMs, sharesService = false }: RunSettings<Id>,
+): Limiter {
+  if (typeof concurrency === "number") return new Limiter(concurrency);
+  const limiter = sharedLimiter(LimitSearch, limiters, concurrency.max, maxPauseMs);
+  if (limiter.search) limiter.search.sharesService ||= sharesService;
+  return limiter;
+}
+
+type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
 
 /** Whether all other requests would fail too: the service rejects the key, or the client cannot call at all. */
 function endsRun(error: StatusError, isAdmitted: boolean): boolean {

@@ -15,7 +15,7 @@ import type { ApiKey, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import type { Lane } from "../policy/run.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
 import {
   type Exchange,

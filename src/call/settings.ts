@@ -8,7 +8,7 @@ import type { CallOptions, ClientOptions, LogLevel } from "../options/types.js";
 import type { Check } from "../options/validate.js";
 import { defaultMaxRetries } from "../policy/decisions.js";
 import { attemptPolicy } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import type { Lane } from "../policy/run.js";
 import { notify, WithoutPrototype } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 

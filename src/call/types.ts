@@ -4,7 +4,7 @@ import type { Failure } from "../errors/failure.js";
 import type { FileSource } from "../files/fileSource.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
 import type { Deadline } from "../transport/time.js";

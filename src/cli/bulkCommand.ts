@@ -181,7 +181,7 @@ class BulkRun {
       ...(dryRun === undefined && limits),
       onAttempt: (attempt) => {
         this.#attempts += 1;
-        this.#report.attempted(attempt.holdMs ?? 0, attempt.cause);
+        this.#report.attempted(attempt.pauseMs ?? 0, attempt.cause);
       },
     });
     this.#report.sent = () => results.counts;

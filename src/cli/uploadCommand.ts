@@ -221,7 +221,7 @@ async function sendAll(
   const ended = await runBatches({
     ...{ batches: wanted.length, concurrency: options.concurrency ?? 1, untilDeadline: false, signal, stop },
     timeoutMs: Number.POSITIVE_INFINITY,
-    async run(batch: number, _: unknown, lane: Lane) {
+    async run(batch: number, lane: Lane) {
       const upload = wanted[batch] as Upload;
       const { file, name, id, fingerprint } = upload;
       const onProgress = ({ sentBytes }: { readonly sentBytes: number }): void => {

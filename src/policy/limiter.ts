@@ -6,6 +6,8 @@ import type { LimitSearch } from "./search.js";
 
 // The fewest failures in a row that are taken for an outage.
 const fewestForOutage = 4;
+// When the process may open no more files, a run gives up a quarter of its sockets, at most this many, for other code.
+const mostSpared = 4;
 
 /** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */
 export class Limiter {
@@ -92,12 +94,16 @@ export class Limiter {
     this.inFlight -= 1;
   }
 
-  /** Records that an attempt failed. @param random A number from 0 up to 1 */
-  failed(failure: Failure, decision: Decision, times: AttemptTimes, random: number): void {
-    const { code, codeSource, httpStatus } = failure;
+  /**
+   * Records that an attempt failed.
+   * @param random A number from 0 up to 1
+   * @returns How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing
+   */
+  failed(failure: Failure, decision: Decision, times: AttemptTimes, random: number): number {
+    const { code, codeSource, httpStatus, notRetried = decision.notRetried ?? "" } = failure;
     const { ended } = times;
-    const transient = isTransient(failure, decision);
-    const askedMs = pauseAskedBy(failure, decision);
+    const transient = !/^(not-transient|refused|aborted)$/.test(notRetried);
+    const askedMs = transient ? (failure.retryAfterMs ?? 0) : 0;
     if (ended >= this.pausedUntil) this.#random = random;
     // A wait that is too long ends the run that was asked for it. The runs that share this limiter keep their pause.
     const isWaitedFor = askedMs > 0 && decision.notRetried !== "asked-to-wait-too-long";
@@ -112,6 +118,21 @@ export class Limiter {
       this.#failuresInRow += 1;
       if (this.isOutage && decision.waitMs !== undefined) this.#pause(ended + decision.waitMs);
     }
+    return askedMs;
+  }
+
+  /**
+   * Lowers the limit for the rest of the run after this machine could not open another socket: to the number of open
+   * sockets, less a few. Each further attempt that began with the same limit and fails this way lowers it by one more.
+   * @param epoch The limit's epoch when the attempt began; the attempt is no longer in flight
+   * @returns whether the limit is lower now
+   */
+  lowerToOpen(epoch: number): boolean {
+    const before = this.limit;
+    const opened = Math.min(before, this.inFlight + 1);
+    const most = epoch === this.epoch ? opened - Math.min(mostSpared, opened >> 2) : before;
+    this.cap(Math.max(1, most - 1));
+    return this.limit < before;
   }
 
   #pause(until: number, moreMs = 0): void {
@@ -172,19 +193,6 @@ export function sharedLimiter(
   return limiter;
 }
 
-/** Whether a failure may be temporary. */
-function isTransient({ notRetried }: Failure, decision: Decision): boolean {
-  return !/^(not-transient|refused|aborted)$/.test(notRetried ?? decision.notRetried ?? "");
-}
-
-/** How long the service asks all calls to wait, in milliseconds; 0 when it asks for nothing. */
-export function pauseAskedBy(failure: Failure, decision: Decision): number {
-  return isTransient(failure, decision) ? (failure.retryAfterMs ?? 0) : 0;
-}
-
-// When the process may open no more files, a run gives up a quarter of its sockets, at most this many, for other code.
-const mostSpared = 4;
-
 /** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */
 export type OutOfFiles = "EMFILE" | "ENFILE";
 
@@ -192,18 +200,4 @@ export type OutOfFiles = "EMFILE" | "ENFILE";
 export function outOfFiles(cause: unknown): OutOfFiles | undefined {
   const code = networkCode(cause);
   return code === "EMFILE" || code === "ENFILE" ? code : undefined;
-}
-
-/**
- * Lowers the limit for the rest of the run after this machine could not open another socket: to the number of open
- * sockets, less a few. Each further attempt that began with the same limit and fails this way lowers it by one more.
- * @param epoch The limit's epoch when the attempt began; the attempt is no longer in flight
- * @returns whether the limit is lower now
- */
-export function lowerToOpen(limiter: Limiter, epoch: number): boolean {
-  const before = limiter.limit;
-  const opened = Math.min(before, limiter.inFlight + 1);
-  const most = epoch === limiter.epoch ? opened - Math.min(mostSpared, opened >> 2) : before;
-  limiter.cap(Math.max(1, most - 1));
-  return limiter.limit < before;
 }

@@ -4,38 +4,34 @@ import { Failure } from "../errors/failure.js";
 import { sentences } from "../errors/hints.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
-import { nothingSent, type Ran, worse } from "../policy/retry.js";
+import { nothingSent, type Ran, ranWell, worse } from "../policy/retry.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
-import { type Batch, itemsOf, type Places } from "./plan.js";
+import { type Batch, type BatchDocument, itemsOf } from "./plan.js";
 import type { ItemBatch, ItemRange, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
-/** A rerank response that was checked against the documents of its request. */
+/** A rerank response that was checked against the documents of its request, by the items that they are. */
 export interface Ranking {
-  readonly data: readonly { readonly index: number; readonly score: number }[];
+  readonly data: readonly Omit<RankedItem<unknown>, "item">[];
   readonly model: string | undefined;
   readonly usage: RerankUsage;
 }
 
-/**
- * Reads a rerank response; a {@link Failure} unless it ranks every document that was sent, and no other.
- * @param itemOf Returns the index of the caller's item that a document belongs to.
- */
-export function readRanking(
-  response: object,
-  documents: readonly string[],
-  itemOf: (document: number) => number,
-): Ranking | Failure {
+/** Reads a rerank response; a {@link Failure} unless it ranks every document that was sent, and no other. */
+export function readRanking(response: object, documents: readonly BatchDocument[]): Ranking | Failure {
+  const itemOf = (document: number): number => (documents[document] as BatchDocument).item;
   const named = (first: number, last = first): string => ` (${itemsOf(itemOf(first), itemOf(last))})`;
-  const isSent = (index: number): boolean => index >= 0 && index < documents.length;
-  const read = readRerank(response, (index) => (isSent(index) ? named(index) : ""));
-  const whole = joinable({ documents }, read, named);
+  const read = readRerank(response, (index) => (index in documents ? named(index) : ""));
+  const whole = joinable({ documents: documents.map(({ text }) => text) }, read, named);
   if (whole instanceof Failure)
     return whole.item === undefined ? whole : Object.assign(whole, { item: itemOf(whole.item) });
   const model = memberOf(response, "model");
   const usage = memberOf(response, "usage");
   return {
-    data: whole.data.map(({ index, relevance_score: score }) => ({ index, score })),
+    data: whole.data.map(({ index: document, relevance_score: score }) => {
+      const { item: index, part } = documents[document] as BatchDocument;
+      return part === undefined ? { index, score } : { index, score, part };
+    }),
     model: typeof model === "string" ? model : undefined,
     usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
   };
@@ -48,7 +44,6 @@ function count(usage: unknown, name: keyof RerankUsage): number {
 
 export interface DoneBatch {
   readonly number: number;
-  readonly places: Places;
   readonly ranking: Ranking;
   readonly attempts: readonly Attempt[];
   readonly headers: Readonly<Record<string, string>>;
@@ -96,17 +91,10 @@ function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefin
 
 /** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
-  const isSplit = batches.some(({ places }) => places.partOf(0) !== undefined);
-  const ranked = batches.flatMap(({ places, ranking }) =>
-    ranking.data.map(({ index: document, score }) => {
-      const index = places.itemOf(document);
-      const part = places.partOf(document);
-      const entry = { item: items[index] as T, index, score };
-      return part === undefined ? entry : { ...entry, part };
-    }),
-  );
-  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: items[entry.index] as T }));
-  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
+  const withItem = (entry: Ranking["data"][number]) => ({ ...entry, item: items[entry.index] as T });
+  const ranked = batches.flatMap(({ ranking }) => ranking.data.map(withItem));
+  const isSplit = ranked[0]?.part !== undefined;
+  const all = [...(before?.data ?? []).map(withItem), ...(isSplit ? bestParts(ranked) : ranked)];
   return all.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
@@ -159,9 +147,6 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
   return ranges;
 }
 
-/** Whether the operation ran, for a request with a successful response. */
-export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-
 /** The attempts of a call's batches, in the order in which the batches ended. */
 export class RequestsMade {
   readonly attempts: Attempt[] = [];
@@ -201,7 +186,8 @@ export function errorOfBatches(
   // An error of this client names the item itself, but for that of a call that was ended.
   const isEnded = failed.code === "DEADLINE_EXCEEDED" || failed.code === "CANCELLED";
   const isNamed = batch === undefined || (failed.codeSource === "client" && !isEnded);
-  const where = isNamed ? "" : `This was batch ${batch.batch}, ${rangeOf(batch)}.`;
+  const last = batch && batch.offset + batch.count - 1;
+  const where = isNamed ? "" : `This was batch ${batch.batch}, ${itemsOf(batch.offset, last as number)}.`;
   return new StatusError(sentences(failed.text, where), {
     ...detailsOf(failed),
     operation: "rerankDocuments",
@@ -210,10 +196,6 @@ export function errorOfBatches(
     executedBecause,
     attempts: made.attempts,
   });
-}
-
-function rangeOf({ offset, count }: ItemRange): string {
-  return itemsOf(offset, offset + count - 1);
 }
 
 /** Whether the service rejected a request because of its content. Such a request is assumed not to have run. */

@@ -11,7 +11,7 @@ export interface PlannedItems<T> {
   readonly batches: readonly Batch[];
   /** How many batches may be under way at once: their texts are in memory. */
   readonly most: number;
-  readonly documentsOf: (batch: number) => BatchDocuments;
+  readonly documentsOf: (batch: number) => readonly BatchDocument[];
   readonly before: RerankPartial<T> | undefined;
   /** Identifies the call's arguments, so that a later call can continue this one. */
   readonly fingerprint: () => string;
@@ -221,41 +221,27 @@ export class OpenBatch {
   }
 }
 
-/** Which item and part each document of a batch is. */
-export interface Places {
-  readonly itemOf: (document: number) => number;
-  /** The number of a document's part; undefined where items have no parts. */
-  readonly partOf: (document: number) => number | undefined;
+/** A document of a batch: which item it is, or which part of an item. */
+export interface BatchDocument {
+  readonly text: string;
+  readonly item: number;
+  /** The number of the part; undefined where items have no parts. */
+  readonly part: number | undefined;
 }
 
-export interface BatchDocuments {
-  readonly texts: readonly string[];
-  /** Which item each text belongs to; kept longer than the texts. */
-  readonly places: Places;
-}
-
-/** The texts of a batch, computed when the batch is sent, so that not all texts are kept. */
+/** The documents of a batch, made when the batch is sent, so that not all texts are kept. */
 export function documentsOf(
-  batch: Batch,
+  { offset, count, firstPart = 0, parts = Number.POSITIVE_INFINITY }: Batch,
   textsOf: (index: number) => readonly string[],
   isSplit: boolean,
-): BatchDocuments {
-  const { offset, count, firstPart = 0, parts = Number.POSITIVE_INFINITY } = batch;
-  const texts: string[] = [];
-  // Empty if texts are not split: then each item is one document.
-  const split: { item: number; part: number }[] = [];
-  for (let index = offset; index < offset + count; index++) {
-    const mine = textsOf(index).slice(firstPart, firstPart + parts);
-    for (const [part, text] of mine.entries()) {
-      texts.push(text);
-      if (isSplit) split.push({ item: index, part: firstPart + part });
-    }
+): readonly BatchDocument[] {
+  const documents: BatchDocument[] = [];
+  for (let item = offset; item < offset + count; item++) {
+    const mine = textsOf(item).slice(firstPart, firstPart + parts);
+    for (const [at, text] of mine.entries())
+      documents.push({ text, item, part: isSplit ? firstPart + at : undefined });
   }
-  const places = {
-    itemOf: (document: number) => split[document]?.item ?? offset + document,
-    partOf: (document: number) => split[document]?.part,
-  };
-  return { texts, places };
+  return documents;
 }
 
 /** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */

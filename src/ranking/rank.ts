@@ -8,12 +8,12 @@ import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
-import type { AbortSignalLike, CallOptions } from "../options/types.js";
+import type { CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
 import { backoff, fewAtOnce } from "../policy/decisions.js";
 import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
-import type { Lane } from "../policy/schedule.js";
+import type { Lane } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
@@ -119,25 +119,33 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const { items, batches, before, options, fingerprint } = plan;
   const done: DoneBatch[] = [];
   const made = new RequestsMade();
-  const run = async (number: number, signal: AbortSignalLike, lane: Lane): Promise<void> => {
+  const run = async (number: number, lane: Lane): Promise<void> => {
     try {
-      const ranked = await rankBatch(plan, rerank, number, { signal, lane });
+      const ranked = await rankBatch(plan, rerank, number, lane);
       made.add(ranked.attempts);
       done.push(ranked);
-      notifyBatch(plan, ranked, done.length);
+      if (options.onBatch === undefined) return;
+      const { offset, count } = batches[number] as Batch;
+      const { model, usage } = ranked.ranking;
+      const data = rankedItems({ items, batches: [ranked], before: undefined });
+      const progress = { done: done.length, batches: batches.length };
+      notify(options.onBatch, { batch: number, offset, count, data, model, usage, ...progress });
     } catch (error) {
       made.addFailed(error);
       throw error;
     }
   };
-  const concurrency = await limitOf(plan, rerank);
-  const failed = await runBatches({
-    ...plan,
-    batches: batches.length,
-    concurrency,
-    deadline: rerank.deadline,
-    run,
-  });
+  const { limiters, loaded, deadline } = rerank;
+  const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
+  let concurrency: number | Limiter = max;
+  // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
+  const isSearched = batches.length > fewAtOnce && plan.untilDeadline;
+  if (plan.concurrency !== max && !isSearched) concurrency = Math.min(fewAtOnce, max);
+  else if (plan.concurrency !== max) {
+    const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
+    concurrency = sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
+  }
+  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, run });
   const merged = { items, batches: done, before };
   if (failed === undefined) return mergeRankings(merged, options.topN);
   const { batch, error } = failed;
@@ -146,66 +154,33 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   const item = count === 1 && isStatusError(error) && isRejection(error) ? offset : undefined;
   const whole = errorOfBatches(error, made, batches.length > 1 ? ended : undefined, item);
   // After a rejected key, the client's next run begins with few requests at once.
-  if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) rerank.limiters.last = undefined;
+  if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) limiters.last = undefined;
   // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
   if (made.attempts.length > 0) define(whole, { partial: partialOf(merged, batches, ended, fingerprint()) });
   throw whole;
-}
-
-async function limitOf<T>(
-  { concurrency, batches, untilDeadline }: Plan<T>,
-  { limiters, loaded, deadline }: RerankCall,
-): Promise<number | Limiter> {
-  if (typeof concurrency === "number") return concurrency;
-  const { max } = concurrency;
-  // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
-  if (batches.length <= fewAtOnce || !untilDeadline) return Math.min(fewAtOnce, max);
-  const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
-  return sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
 }
 
 async function rankBatch<T>(
   { body, options, batches, documentsOf, eachMs }: Plan<T>,
   rerank: RerankCall,
   number: number,
-  { signal, lane }: { signal: AbortSignalLike; lane: Lane },
+  lane: Lane,
 ): Promise<DoneBatch> {
   const leftMs = Math.max(1, Math.ceil(rerank.deadline.leftMs));
+  const ofCall = Object.entries(options).filter(([name]) => Object.hasOwn(callOptionTable, name));
   // Without a prototype: a polluted Object.prototype must not set an option.
-  const call: CallOptions = Object.assign(Object.create(null), callOptionsIn(options), {
-    signal,
+  const call: CallOptions = Object.assign(Object.create(null), Object.fromEntries(ofCall), {
     timeoutMs: Math.min(eachMs, leftMs),
     // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
     // decides about its retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
-  const { texts, places } = documentsOf(number);
-  const request = { ...body, documents: texts };
+  const documents = documentsOf(number);
+  const request = { ...body, documents: documents.map(({ text }) => text) };
   const { data, response, attempts } = await rerank.send(
     request,
     call,
-    readObject((value) => readRanking(value, texts, places.itemOf)),
+    readObject((value) => readRanking(value, documents)),
   );
-  return { number, places, ranking: data, attempts, headers: response.headers };
-}
-
-function callOptionsIn(options: RerankItemsOptions<never>): CallOptions {
-  return Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(callOptionTable, name)));
-}
-
-function notifyBatch<T>({ items, batches, options }: Plan<T>, ranked: DoneBatch, done: number): void {
-  const { onBatch } = options;
-  if (onBatch === undefined) return;
-  const { number, ranking } = ranked;
-  const { offset, count } = batches[number] as Batch;
-  notify(onBatch, {
-    batch: number,
-    offset,
-    count,
-    data: rankedItems({ items, batches: [ranked], before: undefined }),
-    model: ranking.model,
-    usage: ranking.usage,
-    done,
-    batches: batches.length,
-  });
+  return { number, ranking: data, attempts, headers: response.headers };
 }

@@ -130,7 +130,7 @@ describe("runBatches with `stop`", () => {
     const ended = runBatches({
       ...{ batches: 9, concurrency: 2, untilDeadline: false, signal: undefined, stop: stop.signal },
       ...{ timeoutMs: Number.POSITIVE_INFINITY, calls: [] },
-      async run(batch, _signal, lane) {
+      async run(batch, lane) {
         const onAttempt = ({ waitMs }: AttemptEvent) => waits.push(waitMs);
         const options = { timeoutMs: 60_000, maxRetries: 2, onAttempt, [attemptPolicy]: lane };
         const call = client.rerank({ query: `${batch}`, documents: ["a"] }, options);

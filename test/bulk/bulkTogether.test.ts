@@ -292,7 +292,7 @@ describe("the hold that rows share", () => {
       expect(error?.message).toBe(
         "[RESOURCE_EXHAUSTED] The service asks to wait 3600 s, and the run waits no longer than 60 s (maxPauseMs). The run ended with 4 results and 1 request without a result. Send the rest after that time, or allow a longer wait with maxPauseMs.",
       );
-      expect(events.find(({ id }) => id === "1")).toMatchObject({ holdMs: 3_600_000, httpStatus: status });
+      expect(events.find(({ id }) => id === "1")).toMatchObject({ pauseMs: 3_600_000, httpStatus: status });
       // There is no other attempt.
       expect(events.find(({ id }) => id === "1")).not.toHaveProperty("waitMs");
       expect(server.requests).toHaveLength(5);
@@ -344,7 +344,7 @@ describe("the hold that rows share", () => {
   test("a hold of exactly maxPauseMs is waited for, and told", async () => {
     const seen: unknown[] = [];
     server.reply(() => (server.requests.length === 1 ? asking(60) : good));
-    const onAttempt = ({ holdMs, waitMs }: RerankAllAttempt): void => void seen.push([holdMs, waitMs]);
+    const onAttempt = ({ pauseMs, waitMs }: RerankAllAttempt): void => void seen.push([pauseMs, waitMs]);
     const running = run(2, { concurrency: 1, timeoutMs: 150_000, onAttempt });
     await clock.passWhenWaiting(60_000);
     expect(await running).toEqual({ results: ["0", "1"], error: undefined });
@@ -399,7 +399,7 @@ describe("the hold that rows share", () => {
   test("a Retry-After of what is not tried again holds nothing", async () => {
     server.reply(() => (server.requests.length === 1 ? asking(3600, 400) : good));
     const seen: unknown[] = [];
-    const onAttempt = ({ holdMs }: RerankAllAttempt): void => void seen.push(holdMs);
+    const onAttempt = ({ pauseMs }: RerankAllAttempt): void => void seen.push(pauseMs);
     const { results } = await run(2, { concurrency: 1, onAttempt });
     expect(results).toEqual(["0 INVALID_ARGUMENT", "1"]);
     expect(seen).toEqual([undefined, undefined]);

@@ -4,7 +4,7 @@ import type { ServerResponse } from "node:http";
 import path from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { mostResultBytes } from "../../src/adapters/temporalResult.js";
+import { mostResultBytes } from "../../src/adapters/temporalFailure.js";
 import { conformanceDefaults } from "../../src/cli/conformanceCommand.js";
 import { mockDefaults } from "../../src/cli/mockCommand.js";
 import { createProgram } from "../../src/cli/program.js";

@@ -3,9 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
-import { Lane, Schedule } from "../../src/policy/schedule.js";
+import { Lane, Run } from "../../src/policy/run.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
-import { EventClock, numbersFrom } from "../support/simulatedRun.js";
+import { EventClock, noWork, numbersFrom } from "../support/simulatedRun.js";
 
 const told: RetryInput = { ...usual, events: ["exhaustedTimed"], code: "RESOURCE_EXHAUSTED" };
 const decide = (changes: Partial<RetryInput>) => decideOf({ ...told, timeLeftMs: 1e9, ...changes });
@@ -95,17 +95,13 @@ describe("a run that is told to wait", () => {
     const limiter = new Limiter(concurrency);
     const began: [name: string, at: number][] = [];
     const fresh: string[] = [];
-    const schedule: Schedule = new Schedule(
-      { limiter, clock, untilDeadline: true },
-      {
-        begin(now) {
-          while (fresh.length > 0 && schedule.isOpen(now)) begin(fresh.shift() as string, now);
-        },
-      },
-    );
+    const run = new Run({ limiter, clock, untilDeadline: true }, noWork);
+    run.begin = (now) => {
+      while (fresh.length > 0 && run.isOpen(now)) begin(fresh.shift() as string, now);
+    };
     const lanes = new Map<string, Lane>();
     function begin(name: string, now: number): void {
-      const lane = new Lane(schedule);
+      const lane = new Lane(run);
       lanes.set(name, lane);
       lane.begin(now);
       began.push([name, now]);
@@ -130,13 +126,13 @@ describe("a run that is told to wait", () => {
     };
     const passAll = async (): Promise<typeof began> => {
       began.length = 0;
-      schedule.advance();
+      run.advance();
       // What waits for its turn goes on in a microtask.
       do for (let turn = 0; turn < 3; turn++) await Promise.resolve();
       while (clock.next());
       return began;
     };
-    return { clock, schedule, limiter, begin, fresh, fail, passAll };
+    return { clock, run, limiter, begin, fresh, fail, passAll };
   }
 
   test("sends nothing before a random time after it, the same for all that it was told at once", async () => {

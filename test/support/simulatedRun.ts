@@ -1,11 +1,11 @@
-// A run of many rows against a service, in simulated time: what the schedule of a run does, without sockets.
+// A run of many rows against a service, in simulated time: what a run does, without sockets.
 
 import type { RetryEvent } from "../../src/errors/codes.js";
 import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { Pace } from "../../src/policy/rate.js";
 import type { RetryState } from "../../src/policy/retry.js";
-import { type Clock, Lane, Schedule } from "../../src/policy/schedule.js";
+import { type Clock, Lane, Run, type Work } from "../../src/policy/run.js";
 import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./decisionRows.js";
 
@@ -117,20 +117,16 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   const pace = rate && new Pace({ rate });
   let next = 0;
   let held = 0;
-  const schedule: Schedule = new Schedule(
-    { limiter, pace, clock, untilDeadline: true },
-    {
-      begin(now) {
-        while (next < rows && held < 4 * limiter.limit && schedule.isOpen(now)) {
-          held += 1;
-          const bytes = bytesOf(next++);
-          const lane = new Lane(schedule, bytes);
-          lane.begin(now);
-          attempt(lane, bytes, 0);
-        }
-      },
-    },
-  );
+  const run = new Run({ limiter, pace, clock, untilDeadline: true }, noWork);
+  run.begin = (now) => {
+    while (next < rows && held < 4 * limiter.limit && run.isOpen(now)) {
+      held += 1;
+      const bytes = bytesOf(next++);
+      const lane = new Lane(run, bytes);
+      lane.begin(now);
+      attempt(lane, bytes, 0);
+    }
+  };
   const attempt = (lane: Lane, bytes: number, retries: number): void => {
     const began = clock.now();
     figures.received += 1;
@@ -150,11 +146,20 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
         void waited.then(() => attempt(lane, bytes, retries + 1));
       }
       figures.limits.push(limiter.limit);
-      schedule.advance();
+      run.advance();
     });
   };
-  schedule.advance();
+  run.advance();
 }
+
+/** The work of a run whose `begin` a test replaces. */
+export const noWork: Work<never, never> = {
+  take: () => undefined,
+  send: () => Promise.reject(),
+  succeeded() {},
+  failed() {},
+  settled() {},
+};
 
 function searching(max: number, workers: number): LimitSearch {
   return Object.assign(new LimitSearch(max), { sharesService: workers > 1 });

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../src/policy/schedule.js";
+import type { Clock } from "../../../src/policy/run.js";
 
 interface Event {
   readonly at: number;

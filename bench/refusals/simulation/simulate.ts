@@ -1,8 +1,8 @@
-// A run of many rows over the engine of a bulk run (Schedule, Lane, Limiter, the retry table), in simulated time.
+// A run of many rows over the engine of a bulk run (Run, Lane, Limiter, the retry table), in simulated time.
 import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
 import { type RetryState, retryAfterMs } from "../../../src/policy/retry.js";
-import { Lane, Schedule } from "../../../src/policy/schedule.js";
+import { Lane, Run, type Work } from "../../../src/policy/run.js";
 import { seededRandom } from "../../outage/random.js";
 import { hashed, type Rule } from "../rules.js";
 import { headersOf, type No } from "../server.js";
@@ -40,6 +40,14 @@ const state: Omit<RetryState, "retries" | "timeLeftMs" | "random"> = {
   freshKey: false,
 };
 
+const noWork: Work<never, never> = {
+  take: () => undefined,
+  send: () => Promise.reject(),
+  succeeded() {},
+  failed() {},
+  settled() {},
+};
+
 /** @param limiterOf Makes the limiter of each program: a rejected key ends one, and another starts */
 export function simulate(service: Service, limiterOf: () => Limiter, seed: number, rows = 1000): Figures {
   return new Simulation(service, limiterOf, seed).run(rows);
@@ -73,7 +81,7 @@ class Simulation {
   // The rows that no program has begun, or that one left behind.
   #left: number[] = [];
   #underWay = new Set<Call>();
-  #schedule!: Schedule;
+  #run!: Run;
   #active = 0;
   #rows = 0;
   #done = 0;
@@ -107,7 +115,7 @@ class Simulation {
     [this.#requests, this.#lost, this.#rankedMs] = [0, 0, []];
     this.#start();
     while (this.#done < this.#rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
-    this.#schedule.close();
+    this.#run.close();
     return {
       ms: this.#lastMs - beganMs,
       lastRequestMs: this.#lastRequestMs - beganMs,
@@ -119,23 +127,24 @@ class Simulation {
 
   #start(): void {
     const parts = { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
-    const schedule: Schedule = new Schedule(parts, { begin: (now) => this.#begin(schedule, now) });
-    this.#schedule = schedule;
-    schedule.advance();
+    const run = new Run(parts, noWork);
+    run.begin = (now) => this.#begin(run, now);
+    this.#run = run;
+    run.advance();
   }
 
-  #begin(schedule: Schedule, now: number): void {
-    while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * schedule.limiter.limit) {
+  #begin(run: Run, now: number): void {
+    while (run.isOpen(now) && this.#underWay.size < pendingForEach * run.limiter.limit) {
       const row = this.#left.pop();
       if (row === undefined) break;
-      const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
+      const call = new Call(run, row, now + timeoutMs, (call, now) => this.#send(call, now));
       this.#underWay.add(call);
       call.begin(now);
     }
   }
 
   #send(call: Call, now: number): void {
-    const schedule = this.#schedule;
+    const run = this.#run;
     this.#requests += 1;
     this.#lastRequestMs = now;
     this.#active += 1;
@@ -144,10 +153,10 @@ class Simulation {
     const workMs = said === undefined ? this.#service.responseMs : "afterMs" in said ? said.afterMs : 0;
     this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
       this.#active -= 1;
-      if (schedule !== this.#schedule) return;
+      if (run !== this.#run) return;
       if (no === undefined) this.#settle(call, true);
       else this.#reject(call, no);
-      this.#schedule.advance();
+      this.#run.advance();
     });
   }
 
@@ -169,11 +178,11 @@ class Simulation {
 
   // A row whose deadline passes while it waits for its turn is lost.
   #wait(call: Call, ms: number, timeLeftMs: number): void {
-    const schedule = this.#schedule;
+    const run = this.#run;
     call.unset = this.#clock.after(timeLeftMs, () => {
-      if (schedule !== this.#schedule || !schedule.waiting.delete(call)) return;
+      if (run !== this.#run || !run.waiting.delete(call)) return;
       this.#settle(call, false);
-      schedule.advance();
+      run.advance();
     });
     call.retryAfter(ms);
   }
@@ -189,14 +198,11 @@ class Simulation {
   }
 
   #restart(): void {
-    this.#schedule.close();
+    this.#run.close();
     for (const { row } of this.#underWay) this.#left.push(row);
     this.#underWay.clear();
-    // What is in flight belongs to no schedule.
-    this.#schedule = new Schedule(
-      { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true },
-      { begin() {} },
-    );
+    // What is in flight belongs to no run.
+    this.#run = new Run({ limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true }, noWork);
     this.#clock.after(restartMs, () => this.#start());
   }
 }
@@ -208,14 +214,14 @@ class Call extends Lane {
   retries = 0;
   /** Cancels what ends its wait at the deadline. */
   unset: (() => void) | undefined;
-  readonly #schedule: Schedule;
+  readonly #run: Run;
   readonly #send: (call: Call, now: number) => void;
 
-  constructor(schedule: Schedule, row: number, deadline: number, send: (call: Call, now: number) => void) {
-    super(schedule);
+  constructor(run: Run, row: number, deadline: number, send: (call: Call, now: number) => void) {
+    super(run);
     this.row = row;
     this.deadline = deadline;
-    this.#schedule = schedule;
+    this.#run = run;
     this.#send = send;
   }
 
@@ -229,7 +235,7 @@ class Call extends Lane {
   retryAfter(ms: number): void {
     this.retries += 1;
     this.readyAt = this.ended + ms;
-    this.#schedule.add(this);
+    this.#run.add(this);
   }
 }
 

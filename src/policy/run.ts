@@ -1,38 +1,53 @@
-// Runs many calls: one schedule decides when attempts of a run begin, and each call has a lane, its state in that run.
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, type Deadline, now } from "../transport/time.js";
-import { type Limiter, lowerToOpen, outOfFiles } from "./limiter.js";
+import { addTo, removeFrom } from "../values.js";
+import { type Limiter, outOfFiles } from "./limiter.js";
 import type { Pace } from "./rate.js";
-import { type AttemptTimes, type Decision, decideRetry, type RetryState } from "./retry.js";
+import {
+  type AttemptTimes,
+  type Decision,
+  decideRetry,
+  nothingSent,
+  type Ran,
+  type RetryState,
+  ranWell,
+  worse,
+} from "./retry.js";
 
 /** How many calls a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken. */
 export const pendingForEach = 4;
 
-/** The clock of a schedule: the machine's or a test's. */
+/** The clock of a run: the machine's or a test's. */
 export interface Clock {
   now(): number;
   /** Calls `run` after `ms` milliseconds. Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** The run that a {@link Schedule} works for. A method, not a closure: V8 would compile each run's closure again. */
-export interface ScheduledRun {
-  /**
-   * Called when new calls may begin: it begins calls while the schedule is open. It is also called when a call asks to
-   * wait after the schedule was closed, as that call will never get its turn.
-   */
-  begin(now: number): void;
-}
-
 /** The machine's clock. Its timers can have any length, and never fire too early. */
 export const machineClock: Clock = { now, after };
 
+/** Whose calls a {@link Run} makes, and what becomes of them. Methods, not closures: V8 would compile each run's again. */
+export interface Work<Job, Value> {
+  /** Takes the next job whose call may begin; undefined if there is none now. */
+  take(): Job | undefined;
+  /** The bytes of a job's request, by which its tokens are estimated. */
+  bytesOf?(job: Job): number;
+  /** Makes the call of a job. Its lane decides about its retries. */
+  send(job: Job, lane: Lane): PromiseLike<Value>;
+  /** Takes a call's value. Like `failed`, it says by `Run.done` when the job is done. */
+  succeeded(job: Job, lane: Lane, value: Value): void;
+  failed(job: Job, lane: Lane, error: unknown): void;
+  /** Called after what may end the run, such as the end of a call. */
+  settled(): void;
+}
+
 /**
- * Decides when attempts begin: one limit, one rate and one pause for all calls of a run. Calls that wait for a retry
- * come first, in the order in which they began to wait; then the run may begin new calls.
+ * One run of many calls. It decides when their attempts begin: one limit, one rate and one pause for all of them. Calls
+ * that wait for a retry come first, in the order in which they began to wait; then new calls may begin.
  */
-export class Schedule {
+export class Run<Job = unknown, Value = unknown> {
   declare readonly limiter: Limiter;
   declare readonly clock: Clock;
   /** Keeps the rate that the caller declared, and counts what is sent. */
@@ -41,18 +56,24 @@ export class Schedule {
   declare readonly untilDeadline: boolean;
   /** The longest pause that the service may ask for, in milliseconds. */
   declare readonly maxPauseMs?: number | undefined;
+  /** The calls of jobs that are not done. */
+  readonly lanes: Lane[] = [];
   /** How many attempts of this run are in flight. */
   inFlight = 0;
+  /** How many attempts were retries. */
+  retries = 0;
+  /** Whether any of its attempts ran the operation. */
+  ran: Ran = nothingSent;
   /** The calls that wait for a retry. */
   readonly waiting: Set<Lane> = new Set();
-  readonly #run: ScheduledRun;
+  isClosed = false;
+  readonly #work: Work<Job, Value>;
   #isAdvancing = false;
-  #isClosed: boolean;
   #unset: (() => void) | undefined;
 
   constructor(
-    given: Pick<Schedule, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
-    run: ScheduledRun,
+    given: Pick<Run, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
+    work: Work<Job, Value>,
   ) {
     // Copied one by one to fields of the class: V8 forgets the field types of a literal that each run evaluates anew.
     this.limiter = given.limiter;
@@ -60,42 +81,41 @@ export class Schedule {
     this.pace = given.pace;
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
-    this.#run = run;
-    // Assigned a second time on purpose: V8 takes a field assigned once as constant, and recompiles when it changes.
-    this.#isClosed = false;
+    this.#work = work;
   }
 
   /** Whether an attempt may begin now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
     const { limiter, pace } = this;
-    return !this.#isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
+    return !this.isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
   }
 
-  /** Queues a call for its next attempt. */
+  /** Queues a call for its next attempt. In a closed run, the call ends. */
   add(lane: Lane): void {
     this.waiting.add(lane);
-    if (this.#isClosed) this.#run.begin(this.clock.now());
+    if (this.isClosed) lane.abort();
     else this.advance();
   }
 
   /** Begins all attempts that may begin now, in this run and in turn in the other runs that share its limiter. */
   advance(): void {
     const { sharers } = this.limiter;
-    if (!this.#isClosed) sharers.add(this);
+    if (!this.isClosed) sharers.add(this);
     // Nearly always one run has this limiter: then the set is not copied, which would cost as much as the turn itself.
-    if (sharers.size === 1 && !this.#isClosed) this.takeTurn();
+    if (sharers.size === 1 && !this.isClosed) this.takeTurn();
     else for (const sharer of [...sharers]) sharer.takeTurn();
+    this.#work.settled();
   }
 
   takeTurn(): void {
     // An attempt may end as soon as it begins: this method is then called from within itself.
-    if (this.#isAdvancing || this.#isClosed) return;
+    if (this.#isAdvancing || this.isClosed) return;
     this.#isAdvancing = true;
     const { sharers } = this.limiter;
     const { inFlight } = this;
     const now = this.clock.now();
     if (this.waiting.size > 0) this.#resume(now);
-    if (this.isOpen(now)) this.#run.begin(now);
+    if (this.isOpen(now)) this.begin(now);
     this.#isAdvancing = false;
     if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
     this.#sleep(now);
@@ -109,19 +129,60 @@ export class Schedule {
     }
   }
 
-  /** Closes the schedule: no further attempt begins. */
+  /** Begins new calls while the run is open. A simulation replaces it. */
+  begin(now: number): void {
+    while (this.isOpen(now)) {
+      const job = this.#work.take();
+      if (job === undefined) break;
+      this.#start(job, now);
+    }
+    this.#work.settled();
+  }
+
+  #start(job: Job, now: number): void {
+    const work = this.#work;
+    const lane = new Lane(this, this.pace?.countsTokens ? work.bytesOf?.(job) : 0);
+    addTo(this.lanes, lane);
+    lane.begin(now);
+    work.send(job, lane).then(
+      (value) => {
+        lane.responded();
+        work.succeeded(job, lane, value);
+        this.advance();
+      },
+      (error: unknown) => {
+        lane.failed();
+        work.failed(job, lane, error);
+        this.advance();
+      },
+    );
+  }
+
+  /** The job of a lane is done, or is left for another run. */
+  done(lane: Lane): void {
+    removeFrom(this.lanes, lane);
+  }
+
+  /** Begins no further attempt: calls that wait for one end, those in flight go on. */
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     this.#unset?.();
     const { sharers } = this.limiter;
     sharers.delete(this);
     this.limiter.isSpent = sharers.size === 0;
+    for (const lane of this.waiting) lane.abort();
+  }
+
+  /** Ends all calls. */
+  abort(): void {
+    this.close();
+    for (const lane of this.lanes) lane.abort();
   }
 
   // Sets a timer for the earliest time at which another attempt may begin.
   #sleep(now: number): void {
     this.#unset?.();
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     const { limiter, pace, clock } = this;
     const pacedUntil = pace?.opensAt ?? 0;
     const opensAt = Math.max(limiter.opensAt(now), pacedUntil);
@@ -135,8 +196,8 @@ export class Schedule {
 }
 
 /**
- * One call of a run. It decides about the call's retries, and the schedule decides when they begin; the first attempt
- * begins with the call. The retries cost nothing of the client's retry budget.
+ * One call of a run. It decides about the call's retries, and the run decides when they begin; the first attempt begins
+ * with the call. The retries cost nothing of the client's retry budget.
  */
 export class Lane implements AttemptTimes {
   /** The call's options, if the run has checked them: the client then does not check them again. */
@@ -157,18 +218,25 @@ export class Lane implements AttemptTimes {
   epoch = 0;
   /** How long the last response may have waited for the event loop, in milliseconds. */
   busyMs = 0;
-  /** Whether the last attempt lowered the limit, because this machine could open no more sockets. */
-  isLowered = false;
-  readonly #schedule: Schedule;
+  /** Its place among the run's lanes. */
+  at = 0;
+  /** How long the last response asks the run to pause, in milliseconds; 0 when it asks for no pause. */
+  pauseMs = 0;
+  /** Whether this machine could open no socket for the first attempt: the run makes a new call for the job. */
+  isTooMany = false;
+  /** The last failure after which the operation had run, and so was paid for. */
+  paidFor: Failure | undefined;
+  readonly #run: Omit<Run, "begin">;
   // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
+  #hasBegun = false;
   #isInFlight = false;
   #isAborted = false;
   #time: Pick<Deadline, "end"> | undefined;
   #resume: (() => void) | undefined;
 
-  constructor(schedule: Schedule, bytes = 0) {
-    this.#schedule = schedule;
+  constructor(run: Omit<Run, "begin">, bytes = 0) {
+    this.#run = run;
     this.bytes = bytes;
   }
 
@@ -186,12 +254,14 @@ export class Lane implements AttemptTimes {
 
   /** Records that an attempt begins. */
   begin(now: number): void {
-    const schedule = this.#schedule;
-    const { limiter, pace } = schedule;
+    const run = this.#run;
+    const { limiter, pace } = run;
+    if (this.#hasBegun) run.retries += 1;
+    this.#hasBegun = true;
     this.#isInFlight = true;
     this.began = now;
     this.epoch = limiter.begin();
-    schedule.inFlight += 1;
+    run.inFlight += 1;
     if (pace) this.estimated = pace.began(now, this.bytes);
     this.#resume?.();
   }
@@ -199,28 +269,35 @@ export class Lane implements AttemptTimes {
   /** Records that the client accepted the call. Its `maxConnections`, if known, caps the limit. */
   admitted({ maxConnections }: Pick<Transport, "maxConnections">): this {
     this.isAdmitted = true;
-    if (maxConnections !== undefined) this.#schedule.limiter.cap(maxConnections);
+    if (maxConnections !== undefined) this.#run.limiter.cap(maxConnections);
     return this;
   }
 
   /** Decides whether a failed attempt is retried, and when. */
   decide(failure: Failure, state: RetryState): Decision {
-    const { limiter } = this.#schedule;
+    const run = this.#run;
+    const { limiter } = run;
     const decision = this.#decision(failure, state);
     this.#end();
     this.endsAt = this.ended + state.timeLeftMs;
+    run.ran = worse(run.ran, failure);
+    if (failure.executed === "yes") this.paidFor = failure;
     // This machine could open no more sockets: the failure says nothing about the service.
     const isOurs = failure.codeSource === "transport" && outOfFiles(failure.cause) !== undefined;
     if (isOurs) limiter.ended();
-    else limiter.failed(failure, decision, this, state.random);
-    this.isLowered = isOurs && lowerToOpen(limiter, this.epoch);
-    return decision;
+    this.pauseMs = isOurs ? 0 : limiter.failed(failure, decision, this, state.random);
+    // The deadline of the new call starts anew. Each such failure lowers the limit, so the number of new calls is bounded.
+    const isLowered = isOurs && limiter.lowerToOpen(this.epoch);
+    this.isTooMany = isLowered && run.untilDeadline && state.retries === 0;
+    if (!this.isTooMany) return decision;
+    run.pace?.unsent();
+    return { waitMs: undefined, notRetried: "retries-used-up" };
   }
 
   // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
   // maximum of retries applies to such attempts, and counts no others.
   #decision(failure: Failure, state: RetryState): Decision {
-    const { untilDeadline, maxPauseMs } = this.#schedule;
+    const { untilDeadline, maxPauseMs } = this.#run;
     if (!untilDeadline || failure.executed !== "yes")
       return decideRetry(failure, state, maxPauseMs, untilDeadline);
     const counted = { ...state, retries: this.#paid++, maxRetries: Number.POSITIVE_INFINITY };
@@ -235,34 +312,36 @@ export class Lane implements AttemptTimes {
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
     });
-    this.#schedule.add(this);
+    this.#run.add(this);
     try {
       await time.untilEnded(turn);
     } catch {
       // The call has ended, which its next attempt tells.
     }
-    this.#schedule.waiting.delete(this);
+    this.#run.waiting.delete(this);
   }
 
   /** Records that the call got its response. */
   responded(): void {
-    if (this.#end()) this.#schedule.limiter.responded(this);
+    const run = this.#run;
+    run.ran = ranWell;
+    if (this.#end()) run.limiter.responded(this);
   }
 
   /** Records that the call failed and is not retried. */
   failed(): void {
-    if (this.#end()) this.#schedule.limiter.ended();
+    if (this.#end()) this.#run.limiter.ended();
   }
 
   #end(): boolean {
     const wasInFlight = this.#isInFlight;
-    const schedule = this.#schedule;
+    const run = this.#run;
     this.#isInFlight = false;
-    this.ended = schedule.clock.now();
-    this.busyMs = schedule.limiter.loop?.busyMs() ?? 0;
+    this.ended = run.clock.now();
+    this.busyMs = run.limiter.loop?.busyMs() ?? 0;
     if (wasInFlight) {
-      schedule.inFlight -= 1;
-      schedule.pace?.ended(this.estimated);
+      run.inFlight -= 1;
+      run.pace?.ended(this.estimated);
     }
     return wasInFlight;
   }
