@@ -30,10 +30,11 @@ import {
   namedBySource,
   networkFailure,
   unexpectedFailure,
+  unexplained,
   unmatched,
   unsent,
 } from "./noResponse.js";
-import { toldBy } from "./response.js";
+import { noValue, toldBy } from "./response.js";
 import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
@@ -253,11 +254,14 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     if (loading) await deadline.untilEnded(loading);
     exchange = transport.send(transportRequest(run));
     const response = await exchange.whole;
-    const secrets = secretsOf(run);
-    const data = request.read(response, secrets);
-    if (!(data instanceof Failure)) return { data, response, secrets };
+    const data = request.read(response);
+    if (data !== noValue && !(data instanceof Failure)) return { data, response, secrets: secretsOf(run) };
+    const { failureIn } = await deadline.untilEnded(
+      import("./errorResponse.js").catch(() => ({ failureIn: unexplained })),
+    );
+    const failure = failureIn(response, redactorFor(run), data as Failure | typeof noValue);
     // nock 15 responds with an error of its own to a request that no mock matches: that is no response of the service.
-    return mocked(data.body, data.message, unmatched) ?? data;
+    return mocked(failure.body, failure.message, unmatched) ?? failure;
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     // The response began but was not read whole: its request id and headers are known.

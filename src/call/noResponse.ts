@@ -11,9 +11,11 @@ import {
   networkCode,
   type Phase,
   type TransportFailure,
+  type TransportResponse,
 } from "../transport/exchange.js";
 import type { EndReason } from "../transport/time.js";
 import { isInstance, memberOf, valueOr } from "../values.js";
+import { toldBy } from "./response.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
 export function networkFailure(seen: TransportFailure, redact: Redact): Failure {
@@ -52,6 +54,19 @@ function schemeAdvice(cause: unknown): string | undefined {
   if (networkCode(cause) !== "HPE_INVALID_CONSTANT") return undefined;
   const isTls = memberOf(memberOf(cause, "rawPacket"), "0") === 21;
   return isTls ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
+}
+
+/** The failure of a response when the part of this package that reads errors cannot be loaded. */
+export function unexplained(response: TransportResponse, redact: Redact): Failure {
+  const { code, event } = rowOfStatus(response.status);
+  return new Failure({
+    message: `HTTP ${response.status}; the part of this package that reads the rest could not be loaded.`,
+    code,
+    executed: executedSoFar("body", response.status),
+    codeSource: "status",
+    events: [event],
+    ...toldBy(response, redact),
+  });
 }
 
 /** The failure of a request that no mock has a response for: the request was not sent anywhere. */

@@ -1,8 +1,8 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
 import { channels, publishCall } from "#platform";
-import { readObject } from "../call/response.js";
+import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { Outcome, ResponseReader } from "../call/types.js";
+import type { Outcome } from "../call/types.js";
 import { isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";

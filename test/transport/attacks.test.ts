@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Agent as UndiciAgent } from "undici";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { readErrorBody } from "../../src/call/errorBody.js";
+import { readErrorBody } from "../../src/call/errorResponse.js";
 import { type Client, type ClientOptions, StatusError } from "../../src/index.js";
 import { redactorOf } from "../../src/redact/redact.js";
 import { wordsFor } from "../../src/transport/node/networkErrors.js";

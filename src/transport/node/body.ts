@@ -92,10 +92,6 @@ export class DecodedResponse extends TransportResponse {
   // The number of bytes of the body that were received, before decoding.
   #received = 0;
   #text: string | undefined;
-  /**
-   * Why the body was not decoded: the encoding is unknown. Set with the first bytes; then no byte of the body is kept.
-   */
-  unread: string | undefined;
 
   constructor(
     status: number,

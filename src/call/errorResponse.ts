@@ -1,9 +1,110 @@
-import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
-import type { Failure } from "../errors/failure.js";
+// Why a response has no value. Loaded with the first such response.
+import { codeOfGrpcNumber, executedBecause, type StatusCode } from "../errors/codes.js";
+import { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
-import { milliseconds } from "../policy/retry.js";
+import { codeOfHttpStatus } from "../policy/decisions.js";
+import { eventsOfResponse, executedAfter, header } from "../policy/retry.js";
+import { milliseconds, retryAfterMs } from "../policy/retryAfter.js";
 import { type Redact, redactValues } from "../redact/redact.js";
+import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
+import {
+  codeNamed,
+  codeWritten,
+  isObject,
+  notPromised,
+  noValue,
+  toldBy,
+  unusableResponse,
+} from "./response.js";
+
+/**
+ * The failure of a response without a value.
+ * @param found What is wrong with the value of a 2xx response; `noValue` if it has none
+ */
+export function failureIn(
+  response: TransportResponse,
+  redact: Redact,
+  found: Failure | typeof noValue,
+): Failure {
+  const { status, text } = response;
+  if (!isSuccess(status)) return errorResponse(response, redact);
+  const failure =
+    found === noValue
+      ? withoutValue(response, redact)
+      : Object.assign(found, { body: readErrorBody(text, status, redact).body });
+  const because = executedBecause(failure.executed, true);
+  return Object.assign(failure, { executedBecause: because }, toldBy(response, redact));
+}
+
+function withoutValue(response: TransportResponse, redact: Redact): Failure {
+  const { status, text } = response;
+  // An object without a value is an error: nobody knows whether the operation ran.
+  if (isObject(parseJson(text))) {
+    const { message = "" } = readErrorBody(text, status, redact);
+    const said = `The response has HTTP ${status}, but is an error${message && `: ${message}`}`;
+    return unusableResponse(said, { executed: "unknown", events: ["otherFault"] });
+  }
+  // A web page does not come from the service, which may never have seen the request.
+  if (isPage(text)) {
+    const { message: words = "" } = readErrorBody(text, status, redact);
+    const message = `A web page came instead of the service's response (HTTP ${status})${words && `: "${words}"`}`;
+    return unusableResponse(message, {
+      executed: "unknown",
+      events: ["html"],
+      hint: "Check that baseUrl is the service itself, not a website, a proxy or a sign-in page.",
+    });
+  }
+  const message = unreadIn(response, redact) ?? `${notPromised} (HTTP ${status}).`;
+  return unusableResponse(message, { events: [status === 200 ? "notJson" : "otherSuccess"] });
+}
+
+// Why the body was not decompressed. `fetch` does not report it, but a body that begins with invalid text shows it.
+function unreadIn(response: TransportResponse, redact: Redact): string | undefined {
+  const encoding = header(response.headers, "content-encoding");
+  const unread =
+    encoding && response.text.slice(0, 4).includes("\ufffd")
+      ? `The response was not decoded from ${encoding}.`
+      : response.unread;
+  return unread && redact(unread);
+}
+
+function errorResponse(response: TransportResponse, redact: Redact): Failure {
+  const { status, headers, text } = response;
+  const said = readErrorBody(text, status, redact);
+  const redirected = isRedirect(status);
+  const named = redirected ? undefined : said.code;
+  const read = codeOfHttpStatus(status);
+  const code = named ?? read.code;
+  const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
+  const happened = eventsOfResponse(named, status, waitMs !== undefined);
+  return new Failure({
+    message:
+      notTheService(status) ??
+      unreadIn(response, redact) ??
+      said.message ??
+      `HTTP ${status} without a message.`,
+    code,
+    executed: executedAfter(happened),
+    codeSource: named ? "body" : "status",
+    inferred: !named && read.inferred,
+    events: happened,
+    ...toldBy(response, redact),
+    retryAfterMs: waitMs,
+    body: said.body,
+    hint: redirected ? "Set baseUrl to the final address." : undefined,
+  });
+}
+
+// The message for a status that tells what happened, whatever the body contains; else undefined.
+function notTheService(status: number): string | undefined {
+  if (status === 101) return "The server changed to another protocol (HTTP 101).";
+  return isRedirect(status) ? `The server redirects (HTTP ${status}), which is never followed.` : undefined;
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
 
 const keptCharacters = 4096;
 
@@ -56,35 +157,14 @@ function keptOf(text: string, redact: Redact): string {
   return redact(text.slice(0, most), text.length > most).slice(0, keptCharacters);
 }
 
-// Names of fields that bodies of errors have.
-const errorField =
-  /^(code|details?|error|errorMessage|errorType|instance|[mM]essage|param|requestId|request_id|stackTrace|status|title|trace|type)$/;
-
-/**
- * Whether the object of a 2xx response is an error: it has no field but those of errors, and one of them names a code
- * or holds the error. A job with `status`, `code` or `error` beside its own fields is none.
- */
-export function isErrorAlone(value: object): boolean {
-  for (const name of Object.keys(value)) if (!errorField.test(name)) return false;
-  const error = memberOf(value, "error");
-  const isNumbered = codeOfGrpcNumber(memberOf(value, "code")) && memberOf(value, "message");
-  return Boolean(
-    readCode(value, 0) ||
-      isNumbered ||
-      (typeof error === "object" && error) ||
-      memberOf(value, "errorMessage"),
-  );
-}
-
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
   const error = memberOf(root, "error");
   const code = memberOf(root, "code");
   return (
     codeNamed(memberOf(error, "status")) ??
     codeNamed(memberOf(error, "code")) ??
-    codeNamed(code) ??
-    codeNumbered(code, httpStatus) ??
-    connectCode(code)
+    codeWritten(code) ??
+    codeNumbered(code, httpStatus)
   );
 }
 
@@ -107,21 +187,10 @@ function readMessage(root: unknown): string | undefined {
     ?.trim();
 }
 
-function codeNamed(value: unknown): StatusCode | undefined {
-  return typeof value === "string" && value !== "OK" && Object.hasOwn(httpStatuses, value)
-    ? (value as StatusCode)
-    : undefined;
-}
-
 // grpc-gateway sends the gRPC number of a code. The number counts only if its code has the response's HTTP status.
 function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
   const code = codeOfGrpcNumber(value);
   return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
-}
-
-function connectCode(value: unknown): StatusCode | undefined {
-  if (typeof value !== "string" || !/^[a-z_]{1,32}$/.test(value)) return undefined;
-  return codeNamed(value === "canceled" ? "CANCELLED" : value.toUpperCase());
 }
 
 // FastAPI's `detail` is a list with one item per invalid field.
