@@ -1,4 +1,4 @@
-import { channels, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
+import { isTraced, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
 import {
   type Attempt,
   isIdempotentKind,
@@ -31,7 +31,6 @@ import {
   networkFailure,
   unexpectedFailure,
   unexplained,
-  unmatched,
   unsent,
 } from "./noResponse.js";
 import { noValue, toldBy } from "./response.js";
@@ -96,19 +95,13 @@ export async function makeCall<T>(
       retriedFree: false,
     };
     settings.policy?.begun?.(deadline);
-    result = channels?.call.hasSubscribers
-      ? await publishRequest(request, targetOf, () => traced(call)).catch((error: StatusError) => error)
-      : await runAttempts(call);
+    result = await (isTraced("call")
+      ? publishRequest(request, targetOf, () => runAttempts(call))
+      : runAttempts(call));
   } finally {
     if (file) await deadline.untilEnded(file.close()).catch(() => {});
     deadline.dispose();
   }
-  if (result instanceof Succeeded) return result;
-  throw result;
-}
-
-async function traced<T>(call: RunningCall<T>): Promise<Succeeded<T>> {
-  const result = await runAttempts(call);
   if (result instanceof Succeeded) return result;
   throw result;
 }
@@ -226,7 +219,7 @@ function report<T>(
 
 /** Makes one attempt of a call, and traces it if anyone subscribes to attempts. Never rejects: a failure is a value. */
 function send<T>(run: RunningCall<T>, number: number): Promise<Received<T> | Failure> {
-  return channels?.attempt.hasSubscribers
+  return isTraced("attempt")
     ? publishAttempt(
         () => ({ ...targetOf(run.request), number, scheme: run.request.url.protocol.slice(0, -1) }),
         () => attempt(run),
@@ -259,14 +252,18 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     const { failureIn } = await deadline.untilEnded(
       import("./errorResponse.js").catch(() => ({ failureIn: unexplained })),
     );
-    const failure = failureIn(response, redactorFor(run), data as Failure | typeof noValue);
-    // nock 15 responds with an error of its own to a request that no mock matches: that is no response of the service.
-    return mocked(failure.body, failure.message, unmatched) ?? failure;
+    const failure = failureIn(
+      response,
+      redactorFor(run),
+      data as Failure | typeof noValue,
+      request.operation,
+    );
+    return mocked(failure) ?? failure;
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     // The response began but was not read whole: its request id and headers are known.
     if (exchange?.response) Object.assign(failure, toldBy(exchange.response, redactorFor(run)));
-    return failure;
+    return mocked(failure) ?? failure;
   } finally {
     deadline.attemptOver();
   }

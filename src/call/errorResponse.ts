@@ -1,10 +1,10 @@
 // Why a response has no value. Loaded with the first such response.
-import { codeOfGrpcNumber, executedBecause, type StatusCode } from "../errors/codes.js";
+import { codeOfGrpcNumber, executedBecause, type OperationName, type StatusCode } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
-import { eventsOfResponse, executedAfter, header } from "../policy/retry.js";
-import { milliseconds, retryAfterMs } from "../policy/retryAfter.js";
+import { eventsOfResponse, executedAfter, milliseconds, retryAfterMs } from "../policy/ofResponse.js";
+import { header } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
@@ -26,9 +26,10 @@ export function failureIn(
   response: TransportResponse,
   redact: Redact,
   found: Failure | typeof noValue,
+  operation: OperationName,
 ): Failure {
   const { status, text } = response;
-  if (!isSuccess(status)) return errorResponse(response, redact);
+  if (!isSuccess(status)) return errorResponse(response, redact, operation);
   const failure =
     found === noValue
       ? withoutValue(response, redact)
@@ -69,7 +70,7 @@ function unreadIn(response: TransportResponse, redact: Redact): string | undefin
   return unread && redact(unread);
 }
 
-function errorResponse(response: TransportResponse, redact: Redact): Failure {
+function errorResponse(response: TransportResponse, redact: Redact, operation: OperationName): Failure {
   const { status, headers, text } = response;
   const said = readErrorBody(text, status, redact);
   const redirected = isRedirect(status);
@@ -78,6 +79,7 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
   const code = named ?? read.code;
   const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfResponse(named, status, waitMs !== undefined);
+  const executed = executedAfter(happened);
   return new Failure({
     message:
       notTheService(status) ??
@@ -85,16 +87,44 @@ function errorResponse(response: TransportResponse, redact: Redact): Failure {
       said.message ??
       `HTTP ${status} without a message.`,
     code,
-    executed: executedAfter(happened),
+    executed,
     codeSource: named ? "body" : "status",
     inferred: !named && read.inferred,
     events: happened,
     ...toldBy(response, redact),
     retryAfterMs: waitMs,
     body: said.body,
-    hint: redirected ? "Set baseUrl to the final address." : undefined,
+    // What an operation that may have run leaves to do comes before the status.
+    hint: redirected
+      ? "Set baseUrl to the final address."
+      : executed === "no"
+        ? (adviceOfStatus[`${status} ${operation}`] ?? adviceOfStatus[status])
+        : undefined,
   });
 }
+
+// Advice for HTTP statuses that tell more than the code they map to. A key is a status, or a status and an operation.
+const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
+  402: "Check the account's billing.",
+  406: "Check that baseUrl is the service itself.",
+  407: "The proxy needs its own user name and password, in its URL or agent, not the API key.",
+  410: "It is gone: use another id.",
+  411: "The size is needed first: pass size, or a path, a Blob or bytes.",
+  413: "Send a smaller request.",
+  "413 rerankDocuments": "Send fewer documents at once (rerank.items with batchSize).",
+  "413 uploadDatasetFile":
+    "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
+  414: "Use a shorter id or base URL.",
+  415: "Check baseUrl, and the media type of the file.",
+  417: "A proxy cannot do what the request expects: leave out your own headers.",
+  421: "This server does not serve this host: check baseUrl and the proxies.",
+  424: "Another operation that this one depends on failed: fix that first.",
+  426: "Wrong protocol: check scheme and port of baseUrl.",
+  428: "The server needs a condition, such as an If-Match header.",
+  431: "Send fewer or shorter headers, or a shorter key.",
+  451: "Rejected for legal reasons: ask the operator.",
+  511: "This network wants you to sign in first.",
+};
 
 // The message for a status that tells what happened, whatever the body contains; else undefined.
 function notTheService(status: number): string | undefined {

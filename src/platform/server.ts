@@ -10,6 +10,7 @@ export {
   isBeforeConnection,
   keyAdvice,
   mocked,
+  schemeAdvice,
   timedOutByFetch,
   unconnected,
 } from "../transport/node/networkErrors.js";

@@ -6,12 +6,11 @@ import {
   type OperationName,
   type ResponseHeaders,
   type RetryEvent,
-  type StatusCode,
 } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
-import { httpStatuses, type OperationId, operations, type RetryKind } from "../generated/contract.js";
+import { type OperationId, operations, type RetryKind } from "../generated/contract.js";
 import { ownValue } from "../values.js";
-import { backoff, budget, eventOfCode, events, rowOfStatus } from "./decisions.js";
+import { backoff, budget, events } from "./decisions.js";
 
 /** A call's retry class: the one that `idempotent` chooses (it always does for `request`), else its operation's. */
 export function kindOf(operation: OperationName, idempotent: boolean | undefined): RetryKind {
@@ -19,23 +18,8 @@ export function kindOf(operation: OperationName, idempotent: boolean | undefined
   return idempotent ? "read" : "start";
 }
 
-/** The events of an error response: of the code it names, and of its status if it names none or the two disagree. */
-export function eventsOfResponse(
-  named: StatusCode | undefined,
-  httpStatus: number,
-  timed: boolean,
-): readonly RetryEvent[] {
-  const ofStatus = withTime(rowOfStatus(httpStatus).event, timed);
-  if (named === undefined) return [ofStatus];
-  const ofCode = withTime(eventOfCode[named], timed);
-  return httpStatuses[named] === httpStatus ? [ofCode] : [ofCode, ofStatus];
-}
-
-function withTime(event: RetryEvent, timed: boolean): RetryEvent {
-  return timed && event === "exhausted" ? "exhaustedTimed" : event;
-}
-
-const severity: readonly Executed[] = ["no", "unknown", "yes"];
+/** What `executed` may be, the least severe first. */
+export const severity: readonly Executed[] = ["no", "unknown", "yes"];
 
 /** Whether the operation ran, and the reason for that value. */
 export interface Ran {
@@ -51,13 +35,6 @@ export function worse(a: Ran, b: Ran): Ran {
   const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);
   // Of two attempts that did not run the operation, the one with a response tells more.
   return difference > 0 || (difference === 0 && b.executedBecause === "nothing-sent") ? a : b;
-}
-
-/** Whether the operation ran: the most severe `executed` of an attempt's events. */
-export function executedAfter(happened: readonly RetryEvent[]): Executed {
-  return happened
-    .map((event) => events[event].executed)
-    .reduce((a, b) => (severity.indexOf(a) > severity.indexOf(b) ? a : b));
 }
 
 /** The fields of a failure that the retry decision reads. */

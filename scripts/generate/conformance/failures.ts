@@ -114,7 +114,7 @@ function failureOfResponse(operation: OperationId, row: RowResponse): Failure | 
   const response = { status, ok, headers, text } as Partial<TransportResponse> as TransportResponse;
   const value = readObject(readers[operation]?.read ?? ((object) => object))(response);
   const isValue = value !== noValue && !(value instanceof Failure);
-  return isValue ? undefined : failureIn(response, (text) => text, value);
+  return isValue ? undefined : failureIn(response, (text) => text, value, operation);
 }
 
 function failureOfFault({ client }: RetryRow, fault: Fault): Failure {

@@ -1,6 +1,51 @@
-// The wait that a response asks for, in its headers.
-import type { ResponseHeaders } from "../errors/codes.js";
-import { header } from "./retry.js";
+// What an error response means for a retry: its events, whether the operation ran, and the wait that it asks for.
+import type { Executed, ResponseHeaders, RetryEvent, StatusCode } from "../errors/codes.js";
+import { httpStatuses } from "../generated/contract.js";
+import { events, rowOfStatus } from "./decisions.js";
+import { header, severity } from "./retry.js";
+
+/** The event of each code that a response can name. */
+export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
+  CANCELLED: "cancelled",
+  UNKNOWN: "namedFault",
+  INVALID_ARGUMENT: "refused",
+  DEADLINE_EXCEEDED: "deadline",
+  NOT_FOUND: "refused",
+  ALREADY_EXISTS: "refused",
+  PERMISSION_DENIED: "refused",
+  UNAUTHENTICATED: "unauthenticated",
+  RESOURCE_EXHAUSTED: "exhausted",
+  FAILED_PRECONDITION: "refused",
+  ABORTED: "refused",
+  OUT_OF_RANGE: "refused",
+  UNIMPLEMENTED: "refused",
+  INTERNAL: "namedFault",
+  UNAVAILABLE: "unavailable",
+  DATA_LOSS: "dataLoss",
+};
+
+/** The events of an error response: of the code it names, and of its status if it names none or the two disagree. */
+export function eventsOfResponse(
+  named: StatusCode | undefined,
+  httpStatus: number,
+  timed: boolean,
+): readonly RetryEvent[] {
+  const ofStatus = withTime(rowOfStatus(httpStatus).event, timed);
+  if (named === undefined) return [ofStatus];
+  const ofCode = withTime(eventOfCode[named], timed);
+  return httpStatuses[named] === httpStatus ? [ofCode] : [ofCode, ofStatus];
+}
+
+function withTime(event: RetryEvent, timed: boolean): RetryEvent {
+  return timed && event === "exhausted" ? "exhaustedTimed" : event;
+}
+
+/** Whether the operation ran: the most severe `executed` of an attempt's events. */
+export function executedAfter(happened: readonly RetryEvent[]): Executed {
+  return happened
+    .map((event) => events[event].executed)
+    .reduce((a, b) => (severity.indexOf(a) > severity.indexOf(b) ? a : b));
+}
 
 /**
  * The wait that a response asks for, in milliseconds: the longest of all lines of `retry-after-ms`, of `retry-after` in
