@@ -11,9 +11,9 @@ import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 import {
   codeNamed,
   codeWritten,
-  isObject,
   notPromised,
   noValue,
+  objectIn,
   toldBy,
   unusableResponse,
 } from "./response.js";
@@ -41,10 +41,10 @@ export function failureIn(
 function withoutValue(response: TransportResponse, redact: Redact): Failure {
   const { status, text } = response;
   // An object without a value is an error: nobody knows whether the operation ran.
-  if (isObject(parseJson(text))) {
-    const { message = "" } = readErrorBody(text, status, redact);
+  if (objectIn(response)) {
+    const { message = "", body } = readErrorBody(text, status, redact);
     const said = `The response has HTTP ${status}, but is an error${message && `: ${message}`}`;
-    return unusableResponse(said, { executed: "unknown", events: ["otherFault"] });
+    return unusableResponse(said, { executed: "unknown", events: ["otherFault"], body });
   }
   // A web page does not come from the service, which may never have seen the request.
   if (isPage(text)) {
@@ -123,7 +123,6 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   428: "The server needs a condition, such as an If-Match header.",
   431: "Send fewer or shorter headers, or a shorter key.",
   451: "Rejected for legal reasons: ask the operator.",
-  511: "This network wants you to sign in first.",
 };
 
 // The message for a status that tells what happened, whatever the body contains; else undefined.

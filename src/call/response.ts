@@ -30,14 +30,15 @@ export function incomplete(field: string): Failure {
 /** Makes a reader of 2xx responses that hold a JSON object. */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
   return (response) => {
-    const value = response.ok ? parseJson(response.text) : undefined;
-    return isObject(value) && !isErrorAlone(value) ? read(value) : noValue;
+    const value = response.ok ? objectIn(response) : undefined;
+    return value && !isErrorAlone(value) ? read(value) : noValue;
   };
 }
 
-/** Whether a value is an object and not a list. */
-export function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** The JSON object in a response's body; undefined if it has none. */
+export function objectIn({ text }: TransportResponse): object | undefined {
+  const value = parseJson(text);
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
 // Names of fields that bodies of errors have.
@@ -87,21 +88,16 @@ export function requestIdOf(headers: Readonly<Record<string, string>>): string |
  * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score. Checks no other field.
  * @param named Returns the caller's name for the document with an index, to append to the message.
  */
-export function readRerank(response: object, named?: (index: number) => string): RerankResponse | Failure {
+export function readRerank(response: object, named = (_index: number) => ""): RerankResponse | Failure {
   const data = memberOf(response, "data");
-  const lack = Array.isArray(data) ? lackIn(data, named) : "data";
-  return lack ? incomplete(lack) : (response as RerankResponse);
-}
-
-// The first `index` or `relevance_score` that is missing or invalid; undefined when there is none.
-function lackIn(data: readonly unknown[], named = (_: number) => ""): string | undefined {
+  if (!Array.isArray(data)) return incomplete("data");
   for (let position = 0; position < data.length; position++) {
-    const entry = data[position];
+    const entry: unknown = data[position];
     const index = memberOf(entry, "index");
-    if (!Number.isInteger(index)) return `data[${position}].index`;
+    if (!Number.isInteger(index)) return incomplete(`data[${position}].index`);
     // JSON.parse reads 1e400 as Infinity, which is no score.
     if (!Number.isFinite(memberOf(entry, "relevance_score")))
-      return `data[${position}].relevance_score${named(index as number)}`;
+      return incomplete(`data[${position}].relevance_score${named(index as number)}`);
   }
-  return undefined;
+  return response as RerankResponse;
 }

@@ -27,8 +27,11 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   UNIMPLEMENTED: "The server does not offer the operation: check the base URL, or have it enabled.",
 };
 
-// Advice for a response that the service does not send.
-const otherServer = "Check that baseUrl is the service itself.";
+// Advice for responses that the service does not send, and that do not tell whether the operation ran.
+const adviceOfOthers: Readonly<Record<number, string | undefined>> = {
+  101: "Check that baseUrl is the service itself.",
+  511: "This network wants you to sign in first.",
+};
 
 // Advice for codes that this client itself chose: the service rejected nothing.
 const adviceOfOwn: typeof adviceOfCode = {
@@ -72,10 +75,10 @@ export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<Status
 export function adviceFor(
   details: Pick<StatusErrorDetails, "code" | "executed"> & Partial<StatusErrorDetails>,
 ): string {
-  const { code, codeSource, executed, httpStatus, operation, method, requestId } = details;
+  const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
   const own = codeSource === "client" ? adviceOfOwn[code] : undefined;
   const report = requestId ? `Report it to whoever runs the service, with the request id ${requestId}.` : "";
-  const known = own ?? (httpStatus === 101 ? otherServer : adviceOfCode[code]) ?? report;
+  const known = own ?? adviceOfOthers[httpStatus] ?? adviceOfCode[code] ?? report;
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";

@@ -133,7 +133,12 @@ export function start<T, O extends { readonly data: T }, R>(
   run: () => Promise<O>,
   present: (outcome: O) => R,
 ): Promise<O["data"]> & { withResponse(): Promise<R> } {
-  const outcome = begun(run);
+  let outcome: Promise<O>;
+  try {
+    outcome = run();
+  } catch (error) {
+    outcome = Promise.reject(error);
+  }
   const value = outcome.then(
     ({ data }) => data,
     (error) => {
@@ -152,15 +157,6 @@ export function start<T, O extends { readonly data: T }, R>(
       });
     },
   });
-}
-
-// Not an async function: that would cost every call two more turns of the microtask queue.
-function begun<O>(run: () => Promise<O>): Promise<O> {
-  try {
-    return run();
-  } catch (error) {
-    return Promise.reject(error);
-  }
 }
 
 /** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
