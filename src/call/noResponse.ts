@@ -1,5 +1,13 @@
 // Failures of attempts that got no whole response.
-import { blamed, isBeforeConnection, schemeAdvice, timedOutByFetch, unconnected, wordsFor } from "#platform";
+import {
+  blamed,
+  isBeforeConnection,
+  isUnreadable,
+  schemeAdvice,
+  timedOutByFetch,
+  unconnected,
+  wordsFor,
+} from "#platform";
 import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
@@ -27,12 +35,14 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
   const gaveUp = reason === "network" ? timedOutByFetch(failure.cause) : undefined;
   const isWorded = reason === "network" && phase !== "body";
   const known = phase === "connect" ? unconnected(failure) : undefined;
+  // What is not HTTP once would most likely not be HTTP again: it counts as a fault of the service, not of the network.
+  const garbled = isWorded && isUnreadable(failure.cause) ? ("unnamedFault" as const) : undefined;
   return new Failure({
     message: isWorded ? valueOr(() => redact(wordsFor(message, failure.cause)), message) : message,
     executed,
     // With the reason `proxy`, the status is the proxy's and not the service's.
     executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
-    events: [known?.event ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
+    events: [known?.event ?? garbled ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
     httpStatus: status,
     cause,
     hint: known?.hint ?? gaveUp ?? schemeAdvice(failure.cause),

@@ -11,6 +11,7 @@ export { unseenIn } from "../options/arguments.js";
 export {
   blamed,
   isBeforeConnection,
+  isUnreadable,
   keyAdvice,
   mocked,
   schemeAdvice,

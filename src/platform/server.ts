@@ -8,6 +8,7 @@ import * as web from "./web.js";
 export { unseenIn } from "../options/arguments.js";
 export {
   isBeforeConnection,
+  isUnreadable,
   keyAdvice,
   mocked,
   schemeAdvice,

@@ -83,6 +83,9 @@ export function timedOutByFetch(): undefined {}
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
+/** Always undefined: `fetch` does not say whether a response was valid HTTP. */
+export function isUnreadable(_error: unknown): undefined {}
+
 /** Always undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
 export function isTraced(_what: "call" | "attempt"): undefined {}
 

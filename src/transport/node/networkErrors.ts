@@ -40,6 +40,7 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:
 export function wordsFor(message: string, error: unknown): string {
   if (speaksTls(error)) return `The port speaks TLS (${message}).`;
   if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
+  if (isUnreadable(error)) return `The response is not valid HTTP (${message}).`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
@@ -116,6 +117,11 @@ function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
       memberOf(inner, "message") === "bad port" ||
       (inner === undefined && /^(RequestInit|Request constructor|fetch): /.test(textOf(cause))))
   );
+}
+
+/** Whether a response is not valid HTTP: Node's parser would most likely refuse the next one, too. */
+export function isUnreadable(error: unknown): boolean {
+  return /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)|UND_ERR_HEADERS_OVERFLOW)/.test(networkCode(error));
 }
 
 /** What to do if the response is not HTTP. */
