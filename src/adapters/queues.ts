@@ -7,7 +7,8 @@
 import { isIdempotent, isIdempotentKind, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";
-import { eventOfCode, events } from "../policy/decisions.js";
+import { events } from "../policy/decisions.js";
+import { eventOfCode } from "../policy/ofResponse.js";
 
 /**
  * Whether a queue may retry the job of a failed call: the client's own retry decision, without its limits (the number

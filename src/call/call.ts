@@ -1,4 +1,4 @@
-import { channels, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
+import { isTraced, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
 import {
   type Attempt,
   isIdempotentKind,
@@ -17,12 +17,7 @@ import { budget as budgetRule } from "../policy/decisions.js";
 import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
-import {
-  type Exchange,
-  isTransportFailure,
-  type TransportRequest,
-  type TransportResponse,
-} from "../transport/exchange.js";
+import { type Exchange, isTransportFailure, type TransportResponse } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
 import { isInstance, memberOf, notify, ownValue, valueOr, wordsOf } from "../values.js";
 import {
@@ -30,10 +25,10 @@ import {
   namedBySource,
   networkFailure,
   unexpectedFailure,
-  unmatched,
+  unexplained,
   unsent,
 } from "./noResponse.js";
-import { toldBy } from "./response.js";
+import { noValue, toldBy } from "./response.js";
 import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
@@ -91,13 +86,13 @@ export async function makeCall<T>(
       ran: nothingSent,
       key: "",
       keys: [],
-      freshSocket: !isRetrySafe(request.operation, idempotent),
+      freshSocket: !isIdempotentKind[kindOf(request.operation, idempotent)],
       retriedFree: false,
     };
     settings.policy?.begun?.(deadline);
-    result = channels?.call.hasSubscribers
-      ? await publishRequest(request, targetOf, () => traced(call)).catch((error: StatusError) => error)
-      : await runAttempts(call);
+    result = await (isTraced("call")
+      ? publishRequest(request, targetOf, () => runAttempts(call))
+      : runAttempts(call));
   } finally {
     if (file) await deadline.untilEnded(file.close()).catch(() => {});
     deadline.dispose();
@@ -106,65 +101,51 @@ export async function makeCall<T>(
   throw result;
 }
 
-async function traced<T>(call: RunningCall<T>): Promise<Succeeded<T>> {
-  const result = await runAttempts(call);
-  if (result instanceof Succeeded) return result;
-  throw result;
-}
-
 // Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
 async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
+  const { client, attempts, deadline, settings } = call;
+  const { policy, onAttempt } = settings;
+  const { budget } = client;
   try {
-    return await attemptUntilDone(call);
+    for (;;) {
+      const started = performance.now();
+      const number = attempts.length + 1;
+      const result = await (isTraced("attempt")
+        ? publishAttempt(
+            () => ({ ...targetOf(call.request), number, scheme: call.request.url.protocol.slice(0, -1) }),
+            () => attempt(call),
+            (ended, durationMs) => attemptRecord(ended, number, durationMs),
+          )
+        : attempt(call));
+      const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
+      if (!(result instanceof Failure)) {
+        budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
+        // The call has succeeded: an error in the callback or the log does not fail it.
+        if (onAttempt || client.log)
+          valueOr(() => report(call, attemptRecord(result, number, durationMs), result), undefined);
+        return new Succeeded(result, attempts, durationMs);
+      }
+      call.ran = worse(call.ran, result);
+      if (result.requested === false) return callError(call, result, "refused");
+      const failed = attemptRecord(result, number, durationMs);
+      attempts.push(failed);
+      const { reusedSocket = false, httpStatus } = result;
+      // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
+      // connection, which is no sign of trouble.
+      const free = policy !== undefined || (reusedSocket && !call.retriedFree);
+      const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
+      report(call, failed, result, waitMs);
+      if (waitMs === undefined) return callError(call, result, notRetried);
+      if (free) call.retriedFree = true;
+      else budget.left -= budgetRule.retryCost;
+      // HTTP 421 (Misdirected Request): the server on this connection does not serve the address, but another one may.
+      if (reusedSocket || httpStatus === 421) call.freshSocket = true;
+      await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
+      if (deadline.ended === "deadline") return callError(call, result, "deadline-too-close");
+    }
   } catch (error) {
     return callError(call, unexpectedFailure(error, redactorFor(call)), "not-transient");
   }
-}
-
-async function attemptUntilDone<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
-  const { client, attempts, deadline } = call;
-  const { policy } = call.settings;
-  const { budget } = client;
-  for (;;) {
-    const started = performance.now();
-    const number = attempts.length + 1;
-    const result = await send(call, number);
-    const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
-    if (!(result instanceof Failure)) {
-      budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
-      return succeed(call, result, number, durationMs);
-    }
-    call.ran = worse(call.ran, result);
-    if (result.requested === false) return callError(call, result, "refused");
-    const attempt = attemptRecord(result, number, durationMs);
-    attempts.push(attempt);
-    const { reusedSocket = false, httpStatus } = result;
-    // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
-    // connection, which is no sign of trouble.
-    const free = policy !== undefined || (reusedSocket && !call.retriedFree);
-    const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
-    report(call, attempt, result, waitMs);
-    if (waitMs === undefined) return callError(call, result, notRetried);
-    if (free) call.retriedFree = true;
-    else budget.left -= budgetRule.retryCost;
-    // HTTP 421 (Misdirected Request): the server on this connection does not serve the address, but another one may.
-    if (reusedSocket || httpStatus === 421) call.freshSocket = true;
-    await (policy?.wait(waitMs, deadline) ?? deadline.wait(waitMs));
-    if (deadline.ended === "deadline") return callError(call, result, "deadline-too-close");
-  }
-}
-
-function succeed<T>(
-  call: RunningCall<T>,
-  success: Received<T>,
-  number: number,
-  durationMs: number,
-): Succeeded<T> {
-  const { attempts, client, settings } = call;
-  // The call has succeeded: an error in the callback or the log does not fail it.
-  if (settings.onAttempt || client.log)
-    valueOr(() => report(call, attemptRecord(success, number, durationMs), success), undefined);
-  return new Succeeded(success, attempts, durationMs);
 }
 
 // A class: for an object literal with a getter, V8 makes a new hidden class in each call, a third of the call's CPU.
@@ -223,20 +204,9 @@ function report<T>(
   if (log) log(event, { request, result, redact: redactorFor(call) });
 }
 
-/** Makes one attempt of a call, and traces it if anyone subscribes to attempts. Never rejects: a failure is a value. */
-function send<T>(run: RunningCall<T>, number: number): Promise<Received<T> | Failure> {
-  return channels?.attempt.hasSubscribers
-    ? publishAttempt(
-        () => ({ ...targetOf(run.request), number, scheme: run.request.url.protocol.slice(0, -1) }),
-        () => attempt(run),
-        (result, durationMs) => attemptRecord(result, number, durationMs),
-      )
-    : attempt(run);
-}
-
-// Gets the API key, sends the request and reads the response.
+/** Makes one attempt: gets the API key, sends the request and reads the response. Never rejects. */
 async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
-  const { client, request, deadline } = run;
+  const { client, request, deadline, keys } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
@@ -247,39 +217,52 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
         : await deadline.untilEnded(currentKey(client.apiKey, run));
     if (found instanceof Failure) return found;
     run.key = found;
-    if (!run.keys.includes(run.key)) run.keys.push(run.key);
+    if (!keys.includes(found)) keys.push(found);
     if (request.file) await deadline.untilEnded(request.file.check());
     const loading = transport.ready?.(request.url);
     if (loading) await deadline.untilEnded(loading);
-    exchange = transport.send(transportRequest(run));
+    const headers: Record<string, string> = {
+      accept: "application/json",
+      "user-agent": client.userAgent,
+      ...run.settings.headers,
+      authorization: `Bearer ${found}`,
+    };
+    if (request.contentType !== undefined) headers["content-type"] = request.contentType;
+    if (request.headers) Object.assign(headers, request.headers);
+    exchange = transport.send({
+      method: request.method,
+      url: request.url,
+      headers,
+      body: request.body,
+      maxResponseBytes: request.maxResponseBytes,
+      freshSocket: run.freshSocket,
+      connectTimeoutMs: client.connectTimeoutMs,
+      lifetime: deadline,
+    });
     const response = await exchange.whole;
-    const secrets = secretsOf(run);
-    const data = request.read(response, secrets);
-    if (!(data instanceof Failure)) return { data, response, secrets };
-    // nock 15 responds with an error of its own to a request that no mock matches: that is no response of the service.
-    return mocked(data.body, data.message, unmatched) ?? data;
+    const data = request.read(response);
+    if (data !== noValue && !(data instanceof Failure)) {
+      const { secrets = [] } = transport;
+      return { data, response, secrets: [...keys, ...secrets] };
+    }
+    const { failureIn } = await deadline.untilEnded(
+      import("./errorResponse.js").catch(() => ({ failureIn: unexplained })),
+    );
+    const failure = failureIn(
+      response,
+      redactorFor(run),
+      data as Failure | typeof noValue,
+      request.operation,
+    );
+    return mocked(failure) ?? failure;
   } catch (cause) {
     const failure = failureOf(run, exchange, cause);
     // The response began but was not read whole: its request id and headers are known.
     if (exchange?.response) Object.assign(failure, toldBy(exchange.response, redactorFor(run)));
-    return failure;
+    return mocked(failure) ?? failure;
   } finally {
     deadline.attemptOver();
   }
-}
-
-function transportRequest<T>(run: RunningCall<T>): TransportRequest {
-  const { client, request, deadline, freshSocket } = run;
-  return {
-    method: request.method,
-    url: request.url,
-    headers: requestHeaders(run),
-    body: request.body,
-    maxResponseBytes: request.maxResponseBytes,
-    freshSocket,
-    connectTimeoutMs: client.connectTimeoutMs,
-    lifetime: deadline,
-  };
 }
 
 // The failure of an attempt that got no whole response.
@@ -292,26 +275,9 @@ function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause
     : unexpectedFailure(cause, redactorFor(run), exchange);
 }
 
-/** What no text of a call shows: every API key that it used, and the credentials of its proxy. */
-function secretsOf<T>({ client, keys }: RunningCall<T>): readonly string[] {
-  return [...keys, ...(client.transport.secrets ?? [])];
-}
-
-function redactorFor<T>(run: RunningCall<T>): Redact {
-  return redactorOf(secretsOf(run));
-}
-
-function requestHeaders<T>({ client, settings, request, key }: RunningCall<T>): Record<string, string> {
-  const { contentType, headers: own } = request;
-  const headers: Record<string, string> = {
-    accept: "application/json",
-    "user-agent": client.userAgent,
-    ...settings.headers,
-    authorization: `Bearer ${key}`,
-  };
-  if (contentType !== undefined) headers["content-type"] = contentType;
-  if (own) Object.assign(headers, own);
-  return headers;
+/** Redacts what no text of a call shows: every API key that it used, and the credentials of its proxy. */
+function redactorFor<T>({ client, keys }: RunningCall<T>): Redact {
+  return redactorOf([...keys, ...(client.transport.secrets ?? [])]);
 }
 
 /** Calls the caller's apiKey function for the next attempt; a Failure if it throws or returns an invalid key. */
@@ -371,11 +337,6 @@ function callError<T>(
   return new StatusError(message, Object.assign(new Failure(failure), targetOf(request), more));
 }
 
-/** Whether a call is idempotent. */
-export function isRetrySafe(operation: OperationName, idempotent: boolean | undefined): boolean {
-  return isIdempotentKind[kindOf(operation, idempotent)];
-}
-
 type Defaults = Pick<PreparedRequest<unknown>, "operation"> & {
   readonly [Name in "timeoutMs" | "idempotent"]?: PreparedRequest<unknown>[Name] | undefined;
 };
@@ -390,7 +351,7 @@ export function timesOf(
 ): { timeoutMs: number; attemptTimeoutMs: number } {
   const ofOperation = operation === "request" ? requestTimeoutMs : operations[operation].timeoutMs;
   const { timeoutMs = ofRequest ?? ofOperation, maxRetries } = settings;
-  const retried = isRetrySafe(operation, settings.idempotent ?? idempotent) && maxRetries > 0;
+  const retried = isIdempotentKind[kindOf(operation, settings.idempotent ?? idempotent)] && maxRetries > 0;
   // The first attempt gets half of the time, which leaves the other half for a retry.
   return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }

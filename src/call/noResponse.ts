@@ -1,5 +1,13 @@
 // Failures of attempts that got no whole response.
-import { blamed, isBeforeConnection, mocked, timedOutByFetch, unconnected, wordsFor } from "#platform";
+import {
+  blamed,
+  isBeforeConnection,
+  isUnreadable,
+  schemeAdvice,
+  timedOutByFetch,
+  unconnected,
+  wordsFor,
+} from "#platform";
 import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
@@ -8,12 +16,13 @@ import { type Redact, redactCause } from "../redact/redact.js";
 import {
   type Exchange,
   isSuccess,
-  networkCode,
   type Phase,
   type TransportFailure,
+  type TransportResponse,
 } from "../transport/exchange.js";
 import type { EndReason } from "../transport/time.js";
-import { isInstance, memberOf, valueOr } from "../values.js";
+import { isInstance, valueOr } from "../values.js";
+import { toldBy } from "./response.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
 export function networkFailure(seen: TransportFailure, redact: Redact): Failure {
@@ -22,19 +31,18 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
   const phase = failure.isGuessed && isBeforeConnection(failure.cause) ? "connect" : failure.phase;
   const message = redact(failure.message);
   const cause = reason === "source" ? failure.cause : redactCause(redact, failure.cause);
-  const mock =
-    reason === "network" ? mocked(failure.cause, message, (words) => unmatched(words, cause)) : undefined;
-  if (mock) return mock;
   const executed = executedSoFar(phase, status);
   const gaveUp = reason === "network" ? timedOutByFetch(failure.cause) : undefined;
   const isWorded = reason === "network" && phase !== "body";
   const known = phase === "connect" ? unconnected(failure) : undefined;
+  // What is not HTTP once would most likely not be HTTP again: it counts as a fault of the service, not of the network.
+  const garbled = isWorded && isUnreadable(failure.cause) ? ("unnamedFault" as const) : undefined;
   return new Failure({
     message: isWorded ? valueOr(() => redact(wordsFor(message, failure.cause)), message) : message,
     executed,
     // With the reason `proxy`, the status is the proxy's and not the service's.
     executedBecause: executedBecause(executed, status !== undefined && reason !== "proxy"),
-    events: [known?.event ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
+    events: [known?.event ?? garbled ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
     httpStatus: status,
     cause,
     hint: known?.hint ?? gaveUp ?? schemeAdvice(failure.cause),
@@ -47,16 +55,17 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
   });
 }
 
-// What to do if the response is not HTTP. 21 is the first byte of a TLS alert.
-function schemeAdvice(cause: unknown): string | undefined {
-  if (networkCode(cause) !== "HPE_INVALID_CONSTANT") return undefined;
-  const isTls = memberOf(memberOf(cause, "rawPacket"), "0") === 21;
-  return isTls ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
-}
-
-/** The failure of a request that no mock has a response for: the request was not sent anywhere. */
-export function unmatched(words: Pick<Failure, "message" | "hint">, cause?: unknown): Failure {
-  return unsent({ ...words, code: "INTERNAL", cause });
+/** The failure of a response when the part of this package that reads errors cannot be loaded. */
+export function unexplained(response: TransportResponse, redact: Redact): Failure {
+  const { code, event } = rowOfStatus(response.status);
+  return new Failure({
+    message: `HTTP ${response.status}; the part of this package that reads the rest could not be loaded.`,
+    code,
+    executed: executedSoFar("body", response.status),
+    codeSource: "status",
+    events: [event],
+    ...toldBy(response, redact),
+  });
 }
 
 /** The failure of an attempt that made no request. */

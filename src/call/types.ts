@@ -8,9 +8,7 @@ import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
 import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
 import type { Deadline } from "../transport/time.js";
-
-/** Reads a call's value from a whole response; a Failure, without the secrets, if that is not possible. */
-export type ResponseReader<T> = (response: TransportResponse, secrets: readonly string[]) => T | Failure;
+import type { ResponseReader } from "./response.js";
 
 /** One call of an operation of the contract. */
 export interface CallSpec<T> {

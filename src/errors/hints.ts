@@ -1,5 +1,4 @@
 import { operations } from "../generated/contract.js";
-import { ownValue } from "../values.js";
 import {
   isIdempotent,
   isIdempotentKind,
@@ -28,6 +27,12 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   UNIMPLEMENTED: "The server does not offer the operation: check the base URL, or have it enabled.",
 };
 
+// Advice for responses that the service does not send, and that do not tell whether the operation ran.
+const adviceOfOthers: Readonly<Record<number, string | undefined>> = {
+  101: "Check that baseUrl is the service itself.",
+  511: "This network wants you to sign in first.",
+};
+
 // Advice for codes that this client itself chose: the service rejected nothing.
 const adviceOfOwn: typeof adviceOfCode = {
   // Only if the source of an upload cannot be read.
@@ -37,30 +42,6 @@ const adviceOfOwn: typeof adviceOfCode = {
   UNAUTHENTICATED: "",
   // The response was too large, so the usual advice, to wait, would not help.
   RESOURCE_EXHAUSTED: "Ask for less at once.",
-};
-
-// Advice for HTTP statuses that tell more than the code they map to. A key is a status, or a status and an operation.
-const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
-  101: "Check that baseUrl is the service itself.",
-  402: "Check the account's billing.",
-  406: "Check that baseUrl is the service itself.",
-  407: "The proxy needs its own user name and password, in its URL or agent, not the API key.",
-  410: "It is gone: use another id.",
-  411: "The size is needed first: pass size, or a path, a Blob or bytes.",
-  413: "Send a smaller request.",
-  "413 rerankDocuments": "Send fewer documents at once (rerank.items with batchSize).",
-  "413 uploadDatasetFile":
-    "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
-  414: "Use a shorter id or base URL.",
-  415: "Check baseUrl, and the media type of the file.",
-  417: "A proxy cannot do what the request expects: leave out your own headers.",
-  421: "This server does not serve this host: check baseUrl and the proxies.",
-  424: "Another operation that this one depends on failed: fix that first.",
-  426: "Wrong protocol: check scheme and port of baseUrl.",
-  428: "The server needs a condition, such as an If-Match header.",
-  431: "Send fewer or shorter headers, or a shorter key.",
-  451: "Rejected for legal reasons: ask the operator.",
-  511: "This network wants you to sign in first.",
 };
 
 // Why a failed call was not retried, as a sentence; empty if the advice already tells the reason.
@@ -95,11 +76,9 @@ export function adviceFor(
   details: Pick<StatusErrorDetails, "code" | "executed"> & Partial<StatusErrorDetails>,
 ): string {
   const { code, codeSource, executed, httpStatus = 0, operation, method, requestId } = details;
-  const ofStatus =
-    ownValue(adviceOfStatus, `${httpStatus} ${operation}`) ?? ownValue(adviceOfStatus, `${httpStatus}`);
   const own = codeSource === "client" ? adviceOfOwn[code] : undefined;
   const report = requestId ? `Report it to whoever runs the service, with the request id ${requestId}.` : "";
-  const known = own ?? ofStatus ?? adviceOfCode[code] ?? report;
+  const known = own ?? adviceOfOthers[httpStatus] ?? adviceOfCode[code] ?? report;
   if (executed === "no" || operation === undefined) return known;
   if (method === "DELETE" && code === "NOT_FOUND")
     return "An earlier attempt of this call may have deleted it.";

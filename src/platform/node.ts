@@ -11,8 +11,10 @@ export { unseenIn } from "../options/arguments.js";
 export {
   blamed,
   isBeforeConnection,
+  isUnreadable,
   keyAdvice,
   mocked,
+  schemeAdvice,
   timedOutByFetch,
   unconnected,
   wordsFor,
@@ -47,19 +49,33 @@ export function isBrowser(): boolean {
 }
 
 /** Where calls and attempts are published: the channels of `node:diagnostics_channel`. */
-export const channels: Readonly<Record<"call" | "attempt", TracingChannel<unknown, object>>> = {
+const channels: Readonly<Record<"call" | "attempt", TracingChannel<unknown, object>>> = {
   call: tracingChannel("tunerank.call"),
   attempt: tracingChannel("tunerank.attempt"),
 };
+
+/** Whether anyone subscribes to calls or attempts. */
+export function isTraced(what: keyof typeof channels): boolean {
+  return channels[what].hasSubscribers;
+}
 
 /** Like {@link publishCall}, for one API operation; also publishes the model, document count and tokens. */
 export function publishRequest<
   R extends { readonly content: unknown },
   T extends { readonly data: unknown; readonly attempts: readonly Attempt[] },
->(request: R, targetOf: (request: R) => CallTrace, run: () => Promise<T>): Promise<T> {
+>(
+  request: R,
+  targetOf: (request: R) => CallTrace,
+  run: () => Promise<T | StatusError>,
+): Promise<T | StatusError> {
   const { content } = request;
   const target = { ...targetOf(request), ...detailsOf(content) };
-  return publishCall(target, run, ({ data }) => detailsOf(content, data));
+  const succeed = async (): Promise<T> => {
+    const result = await run();
+    if (result instanceof Error) throw result;
+    return result;
+  };
+  return publishCall(target, succeed, ({ data }) => detailsOf(content, data)).catch((error) => error);
 }
 
 // The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,

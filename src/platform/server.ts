@@ -8,8 +8,10 @@ import * as web from "./web.js";
 export { unseenIn } from "../options/arguments.js";
 export {
   isBeforeConnection,
+  isUnreadable,
   keyAdvice,
   mocked,
+  schemeAdvice,
   timedOutByFetch,
   unconnected,
 } from "../transport/node/networkErrors.js";

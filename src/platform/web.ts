@@ -61,7 +61,7 @@ export function wordsFor(message: string, _error: unknown): string {
 }
 
 /** Always undefined: here only a `fetch` function can mock the network. */
-export function mocked(): undefined {}
+export function mocked(_failure: unknown): undefined {}
 
 /** Returns the failure unchanged: `fetch` reports a lost network as a TypeError, like a mistake of a program. */
 export function blamed(failure: TransportFailure): TransportFailure {
@@ -74,14 +74,20 @@ export function keyAdvice(_key: string): undefined {}
 /** Always undefined: `fetch` reports no error code that says why a connection failed. */
 export function unconnected(): undefined {}
 
+/** Always undefined: `fetch` reads what it receives, and says nothing of it. */
+export function schemeAdvice(): undefined {}
+
 /** Always undefined: other `fetch` functions have no such limit. */
 export function timedOutByFetch(): undefined {}
 
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
-/** Undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
-export const channels: undefined = undefined;
+/** Always undefined: `fetch` does not say whether a response was valid HTTP. */
+export function isUnreadable(_error: unknown): undefined {}
+
+/** Always undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
+export function isTraced(_what: "call" | "attempt"): undefined {}
 
 export function publishCall(): void {}
 

@@ -55,26 +55,6 @@ function row(
   return { retries: { start, read, set, append }, executed };
 }
 
-/** The event of each code that a response can name. */
-export const eventOfCode: Readonly<Record<StatusCode, RetryEvent>> = {
-  CANCELLED: "cancelled",
-  UNKNOWN: "namedFault",
-  INVALID_ARGUMENT: "refused",
-  DEADLINE_EXCEEDED: "deadline",
-  NOT_FOUND: "refused",
-  ALREADY_EXISTS: "refused",
-  PERMISSION_DENIED: "refused",
-  UNAUTHENTICATED: "unauthenticated",
-  RESOURCE_EXHAUSTED: "exhausted",
-  FAILED_PRECONDITION: "refused",
-  ABORTED: "refused",
-  OUT_OF_RANGE: "refused",
-  UNIMPLEMENTED: "refused",
-  INTERNAL: "namedFault",
-  UNAVAILABLE: "unavailable",
-  DATA_LOSS: "dataLoss",
-};
-
 /** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
 export const statusRows: readonly {
   readonly code: StatusCode;

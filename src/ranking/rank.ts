@@ -1,8 +1,8 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { channels, publishCall } from "#platform";
-import { readObject } from "../call/response.js";
+import { isTraced, publishCall } from "#platform";
+import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
-import type { Outcome, ResponseReader } from "../call/types.js";
+import type { Outcome } from "../call/types.js";
 import { isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
@@ -75,7 +75,7 @@ export async function rankItems<T>(
   const { batches, body } = plan;
   const run = () => rankBatches(plan, rerank);
   // With several batches, each is traced as a call within this call; a single batch is traced as the call itself.
-  if (batches.length < 2 || !channels?.call.hasSubscribers) return run();
+  if (batches.length < 2 || !isTraced("call")) return run();
   const sizes = { documents: items.length, batches: batches.length };
   const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
   return publishCall(target, run, ({ model, usage }) => ({ model, usage }));

@@ -154,7 +154,7 @@ function checkOrigins(origins: unknown): ReadonlySet<string> {
 function corsHeaders(headers: CorsHeaders, allowed: ReadonlySet<string>): Record<string, string> {
   const { origin } = headers;
   if (typeof origin !== "string") return {};
-  const isAllowed = origin === "null" || local.test(origin) || allowed.has(origin);
+  const isAllowed = local.test(origin) || allowed.has(origin);
   if (!isAllowed) return { vary: "Origin" };
   return {
     vary: "Origin",

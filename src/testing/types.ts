@@ -34,8 +34,8 @@ export interface ListenOptions {
   /** The host name or address to listen on. @default 127.0.0.1 */
   host?: string | undefined;
   /**
-   * More origins of web pages that may call the server, such as `https://app.example.com`. The origin `null`, and
-   * localhost, 127.0.0.1 and [::1] at any port, are always allowed. @default none
+   * More origins of web pages that may call the server, such as `https://app.example.com`. localhost,
+   * 127.0.0.1 and [::1] at any port are always allowed; `null`, which any page can have, never is. @default none
    */
   allowOrigins?: readonly string[] | undefined;
   /**

@@ -151,6 +151,8 @@ export class TransportResponse {
   protected readonly limit: number;
   protected chunks: Uint8Array[] = [];
   protected kept = 0;
+  /** Why no byte of the body is kept: its encoding is unknown. Set with the first bytes. */
+  unread: string | undefined;
   // How many of the first chunks stay as they are, and how many bytes these have.
   #joined = 0;
   #joinedBytes = 0;

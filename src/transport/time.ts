@@ -154,10 +154,9 @@ export class Deadline {
     this.timeoutMs = timeoutMs;
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = this.#begunAt + timeoutMs;
-    clearTimeout(this.#timer);
     // Most calls set this timer only once, as it starts with the attempt timeout if that is shorter. Its duration is an
     // option's value: a difference of times may have a fraction, for which V8 recompiles all of Node's timers.
-    this.#timer = this.#start(start, Math.min(isFirst ? timeoutMs : this.#endsAt - start, attemptTimeoutMs));
+    this.#restart(start, Math.min(isFirst ? timeoutMs : this.#endsAt - start, attemptTimeoutMs));
     if (!isFirst || signal === undefined) return;
     this.signal = signal;
     this.#ignoreSignal = endOnAbort(signal, this);
@@ -220,15 +219,11 @@ export class Deadline {
     this.running = undefined;
   }
 
-  #start(start: number, ms: number): ReturnType<typeof setTimeout> {
+  #restart(start: number, ms: number = Math.min(this.#endsAt, this.#attemptEndsAt) - start): void {
+    clearTimeout(this.#timer);
     const timerMs = Math.min(ms, longestTimerMs);
     this.#dueAt = start + timerMs;
-    return setTimeout(() => this.#fire(), timerMs);
-  }
-
-  #restart(start: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = this.#start(start, Math.min(this.#endsAt, this.#attemptEndsAt) - start);
+    this.#timer = setTimeout(() => this.#fire(), timerMs);
   }
 
   #fire(): void {

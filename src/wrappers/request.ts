@@ -1,6 +1,6 @@
 // Calls operations by their description in the contract, and `client.request`. Loaded with the first such call.
-import { readObject, readWhole, unusableResponse } from "../call/response.js";
-import type { CallSettings, PreparedRequest, ResponseReader } from "../call/types.js";
+import { noValue, type ResponseReader, readObject, unusableResponse } from "../call/response.js";
+import type { CallSettings, PreparedRequest } from "../call/types.js";
 import { isIdempotent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { invalid } from "../errors/statusError.js";
@@ -83,7 +83,12 @@ function readerFor({ value, accept = "" }: OperationRow): ResponseReader<unknown
   const page = /^\s*text\/html/i;
   const isUnasked = ({ headers }: TransportResponse) =>
     page.test(header(headers, "content-type") ?? "") && !page.test(accept);
-  return (got, redact) => (isUnasked(got) ? asObject : asTyped)(got, redact);
+  return (got) => (isUnasked(got) ? asObject : asTyped)(got);
+}
+
+/** Makes a reader of 2xx responses with any content. */
+function readWhole<T>(read: (response: TransportResponse) => T | Failure): ResponseReader<T> {
+  return (response) => (response.ok && !response.unread ? read(response) : noValue);
 }
 
 const names: OptionTable<ServiceRequest> = {
@@ -126,9 +131,9 @@ export async function prepareEncoded(
     const content = readContent(response);
     return content instanceof Failure ? content : response.bytes;
   });
-  return requestOf(settings, own, request, (response, secrets) => {
+  return requestOf(settings, own, request, (response) => {
     onResponse(response.headers);
-    return read(response, secrets);
+    return read(response);
   });
 }
 

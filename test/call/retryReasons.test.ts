@@ -10,7 +10,8 @@ import {
   type StatusError,
 } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
-import { eventsOfResponse, executedAfter, nothingSent, type Ran, worse } from "../../src/policy/retry.js";
+import { eventsOfResponse, executedAfter } from "../../src/policy/ofResponse.js";
+import { nothingSent, type Ran, worse } from "../../src/policy/retry.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { transportFailure } from "../../scripts/generate/conformance/failures.js";
-import { isRetrySafe } from "../../src/call/call.js";
 import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import type { OperationId, StatusError } from "../../src/index.js";
@@ -76,11 +75,6 @@ describe.each(columns)("for a call of the kind %s", (kind, operation) => {
       kind,
       "read",
       "start",
-    ]);
-    expect([undefined, true, false].map((idempotent) => isRetrySafe(operation, idempotent))).toEqual([
-      kind === "read" || kind === "set",
-      true,
-      false,
     ]);
   });
 });

@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { Agent as UndiciAgent } from "undici";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { readErrorBody } from "../../src/call/errorBody.js";
+import { readErrorBody } from "../../src/call/errorResponse.js";
 import { type Client, type ClientOptions, StatusError } from "../../src/index.js";
 import { redactorOf } from "../../src/redact/redact.js";
 import { wordsFor } from "../../src/transport/node/networkErrors.js";
@@ -80,6 +80,29 @@ describe.each(ways)("over $name", ({ options }) => {
         expect((await failureOf(() => client.request(ask))).text).toContain("The database moved");
     },
   );
+});
+
+describe.each(ways)("over $name", ({ options }) => {
+  test.each([
+    ["a header of 128 KiB", `HTTP/1.1 200 OK\r\nx-long: ${"x".repeat(131_072)}\r\n\r\n`],
+    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} "],
+    ["a bare LF", "HTTP/1.1 200 OK\ncontent-length: 2\n\n{}"],
+    ["SSH", "SSH-2.0-OpenSSH_9.2p1\r\n"],
+    ["Redis", "-ERR unknown command\r\n"],
+  ])("%s is named, and asked for once more where that is safe", async (_what, bytes) => {
+    let sent = 0;
+    const url = await serve((socket) => {
+      sent += 1;
+      socket.write(bytes);
+    });
+    const client = connect(url, { ...options(), maxRetries: 2 });
+    const ranked = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect(ranked).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+    expect(ranked.message).toMatch(/The response is not (valid )?HTTP/);
+    expect(sent).toBe(2);
+    const resumed = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(resumed.attempts).toHaveLength(1);
+  });
 });
 
 describe("a client made by withOptions that is closed with a call in flight", () => {
@@ -241,6 +264,7 @@ test("a stream that fails says why in the message", async () => {
   const stream = createReadStream("/nowhere/train.jsonl");
   const error = await failureOf(() => connect(url).datasets.upload("reviews", stream, { name: "a" }));
   expect(error.message).toContain("ENOENT");
+  expect(error.executed).toBe("no");
 });
 
 test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {
@@ -259,4 +283,38 @@ test("a proxy whose response to CONNECT has no end is given up after 64 KiB", as
   expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
   expect(error.message).toContain("no end");
   expect(written).toBeLessThan(8_000_000);
+});
+
+describe("a stack names the line of the caller", () => {
+  const server = useCountingServer();
+  const wrong: readonly [string, (client: Client) => Promise<unknown>][] = [
+    ["rerank", (client) => client.rerank({ query: "q", documents: [] })],
+    ["an option", (client) => client.rerank({ query: "q", documents: ["d"] }, { timeoutMs: -1 })],
+    [
+      "an unknown option",
+      (client) => client.rerank({ query: "q", documents: ["d"] }, { timeout: 1 } as never),
+    ],
+    ["a header", (client) => client.rerank({ query: "q", documents: ["d"] }, { headers: { host: "a" } })],
+    ["resume", (client) => client.reinforcementFineTuningJobs.resume("a/b")],
+    ["scale", (client) => client.deployments.scale("prod", -1)],
+    ["upload", (client) => client.datasets.upload("reviews", "/nowhere/train.jsonl")],
+    ["request", (client) => client.request({ method: "GET", path: "x" })],
+    ["rerank.items", (client) => client.rerank.items("q", ["d"], { text: 1 } as never)],
+  ];
+  test.each(wrong)("of a wrong argument: %s", async (_what, call) => {
+    const client = connect(server.url);
+    const callsHere = async (): Promise<unknown> => await call(client);
+    expect((await failureOf(callsHere)).stack).toContain("callsHere");
+  });
+
+  test("of a call that fails, also by withResponse()", async () => {
+    const client = connect(
+      await serve((socket) => socket.end("HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n")),
+    );
+    const callsHere = async (): Promise<unknown> => await client.rerank({ query: "q", documents: ["d"] });
+    const asksHere = async (): Promise<unknown> =>
+      await client.rerank({ query: "q", documents: ["d"] }).withResponse();
+    expect((await failureOf(callsHere)).stack).toContain("callsHere");
+    expect((await failureOf(asksHere)).stack).toContain("asksHere");
+  });
 });

@@ -1,7 +1,8 @@
 // A run of many rows over the engine of a bulk run (Run, Lane, Limiter, the retry table), in simulated time.
 import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
-import { type RetryState, retryAfterMs } from "../../../src/policy/retry.js";
+import { retryAfterMs } from "../../../src/policy/ofResponse.js";
+import type { RetryState } from "../../../src/policy/retry.js";
 import { Lane, Run, type Work } from "../../../src/policy/run.js";
 import { seededRandom } from "../../outage/random.js";
 import { hashed, type Rule } from "../rules.js";

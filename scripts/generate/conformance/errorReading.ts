@@ -1,5 +1,5 @@
 // How an error body is read, asked of the code that reads it: in which order its fields count.
-import { readErrorBody } from "../../../src/call/errorBody.js";
+import { readErrorBody } from "../../../src/call/errorResponse.js";
 
 const asIs = (text: string): string => text;
 

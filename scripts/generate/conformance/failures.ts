@@ -1,6 +1,7 @@
 // What the client makes of each step of a row: the failure, as the code under src/call says it.
+import { failureIn } from "../../../src/call/errorResponse.js";
 import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
-import { readObject, readRerank } from "../../../src/call/response.js";
+import { noValue, readObject, readRerank } from "../../../src/call/response.js";
 import type { RowResponse, RowStep } from "../../../src/conformance/data.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { OperationId } from "../../../src/generated/contract.js";
@@ -111,8 +112,9 @@ function failureOfResponse(operation: OperationId, row: RowResponse): Failure | 
   const { status, headers = {}, body, text = body === undefined ? "" : JSON.stringify(body) } = row;
   const ok = status >= 200 && status < 300;
   const response = { status, ok, headers, text } as Partial<TransportResponse> as TransportResponse;
-  const value = readObject(readers[operation]?.read ?? ((object) => object))(response, []);
-  return value instanceof Failure ? value : undefined;
+  const value = readObject(readers[operation]?.read ?? ((object) => object))(response);
+  const isValue = value !== noValue && !(value instanceof Failure);
+  return isValue ? undefined : failureIn(response, (text) => text, value, operation);
 }
 
 function failureOfFault({ client }: RetryRow, fault: Fault): Failure {

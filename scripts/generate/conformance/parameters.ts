@@ -11,11 +11,11 @@ import {
   codeOfHttpStatus,
   defaultConnectMs,
   defaultMaxRetries,
-  eventOfCode,
   events,
   rowOfStatus,
   statusRows,
 } from "../../../src/policy/decisions.js";
+import { eventOfCode } from "../../../src/policy/ofResponse.js";
 import { decideRetry, type RetryCause } from "../../../src/policy/retry.js";
 import { maxErrorBytes } from "../../../src/transport/exchange.js";
 import { codeOrder, messageOrder } from "./errorReading.js";

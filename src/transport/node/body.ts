@@ -1,14 +1,12 @@
 // How node:http sends a request's body, and how a response's body is decoded.
 import type { ClientRequest } from "node:http";
-import type { Socket } from "node:net";
 import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import { valueOr } from "../../values.js";
-import { type Body, type Exchange, isForm, type TransportRequest, TransportResponse } from "../exchange.js";
+import { type Body, type Exchange, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
-import { holdWriteErrors } from "./quirks.js";
 
 // A JSON body of at most this many characters asks for no compression: its response has one or two packets.
 const shortBody = 2_000;
@@ -23,66 +21,6 @@ export function acceptEncodings(headers: Record<string, string>, body: Body): vo
   headers["accept-encoding"] = "gzip, deflate, br";
 }
 
-/** A request's body for node:http, until the body has been sent. */
-export class RequestBody {
-  /** The form with a file that is being sent. */
-  form: SentForm | undefined;
-  readonly #timeoutMs: number;
-  #value: Body;
-  #queued = false;
-  #message: ClientRequest | undefined;
-  #letWritesFail: (() => void) | undefined;
-
-  constructor({ body, lifetime }: TransportRequest) {
-    this.#timeoutMs = lifetime.timeoutMs;
-    // Node joins a string body with the headers for one write. That would copy a long string, so it becomes a Buffer.
-    this.#value = typeof body === "string" && body.length >= 16_384 ? Buffer.from(body) : body;
-  }
-
-  /**
-   * Adds the headers that depend on the body: its size, unless that is unknown. Without a body, node:http itself adds
-   * what the method needs.
-   */
-  describe(headers: Record<string, string>): void {
-    const value = this.#value;
-    acceptEncodings(headers, value);
-    const length = isForm(value) ? value.size : value === undefined ? undefined : Buffer.byteLength(value);
-    if (length !== undefined) headers["content-length"] = String(length);
-  }
-
-  /** Sends a body without a file. If the request is queued, `take` sends it, and nothing is copied until then. */
-  begin(message: ClientRequest, queued: boolean): void {
-    this.#queued = queued;
-    this.#message = message;
-    if (!queued && !isForm(this.#value)) message.end(this.#value);
-  }
-
-  /** Sends what `begin` did not, to the request's socket. @param connected Whether no TLS handshake is left to do. */
-  take(message: ClientRequest, socket: Socket, connected: boolean, failed: (cause: unknown) => void): void {
-    const value = this.#value;
-    if (!connected || typeof value === "object") this.#letWritesFail = holdWriteErrors(socket);
-    if (isForm(value)) {
-      this.form = new SentForm(value, this.#timeoutMs);
-      this.form.send(message).catch(failed);
-    }
-    // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
-    // subscribers of its diagnostics channel.
-    else if (this.#queued) process.nextTick(() => message.end(value));
-  }
-
-  /** Whether a part of the file has not been sent. */
-  get incomplete(): boolean {
-    return isForm(this.#value) && !this.#message?.writableFinished;
-  }
-
-  /** Releases the body, because an agent may keep a request that has ended. */
-  close(): void {
-    this.#value = undefined;
-    this.form?.end();
-    this.#letWritesFail?.();
-  }
-}
-
 /** A response whose body this client decodes. */
 export class DecodedResponse extends TransportResponse {
   #encoding: string | undefined;
@@ -92,10 +30,6 @@ export class DecodedResponse extends TransportResponse {
   // The number of bytes of the body that were received, before decoding.
   #received = 0;
   #text: string | undefined;
-  /**
-   * Why the body was not decoded: the encoding is unknown. Set with the first bytes; then no byte of the body is kept.
-   */
-  unread: string | undefined;
 
   constructor(
     status: number,
@@ -278,9 +212,10 @@ const bufferedBytes = 4 * 1024 * 1024;
 const shortestMs = 1000;
 
 /** A form with a file while node:http sends it. */
-class SentForm {
+export class SentForm {
   readonly #form: Multipart;
   readonly #timeoutMs: number;
+  #message: ClientRequest | undefined;
   #restTimer: NodeJS.Timeout | undefined;
   #stalled: (() => void) | undefined;
   // The number of chunks that were sent.
@@ -291,8 +226,14 @@ class SentForm {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** Whether a part of the form has not been sent. */
+  get incomplete(): boolean {
+    return !this.#message?.writableFinished;
+  }
+
   /** Sends the form, each chunk once the previous one was sent. */
   async send(message: ClientRequest): Promise<void> {
+    this.#message = message;
     const { head, part, tail } = this.#form;
     if ((await written(message, head)) || message.destroyed) return;
     for await (const chunk of fileChunks(part)) {
@@ -310,7 +251,7 @@ class SentForm {
     this.#startRest();
   }
 
-  end(): void {
+  close(): void {
     clearTimeout(this.#restTimer);
     this.#restTimer = this.#stalled = undefined;
   }

@@ -1,6 +1,6 @@
 // What the errors of the network, of TLS and of proxies mean, and what to do about them.
 import type { RetryEvent, StatusCode } from "../../errors/codes.js";
-import type { Failure } from "../../errors/failure.js";
+import { Failure } from "../../errors/failure.js";
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor } from "../../values.js";
 import { networkCode, type TransportFailure } from "../exchange.js";
@@ -38,10 +38,9 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:
  * @param error The error, which may hold the bytes that Node's HTTP parser rejected
  */
 export function wordsFor(message: string, error: unknown): string {
-  const first = memberOf(memberOf(error, "rawPacket"), "0");
-  // 21 is the first byte of a TLS alert, with which a TLS server responds to plain http.
-  if (first === 21) return `The port speaks TLS (${message}).`;
+  if (speaksTls(error)) return `The port speaks TLS (${message}).`;
   if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
+  if (isUnreadable(error)) return `The response is not valid HTTP (${message}).`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
@@ -68,21 +67,26 @@ export function keyAdvice(key: string): string | undefined {
 }
 
 /**
- * Calls `make` for a request to which nock or undici's MockAgent has no response: nothing left this machine. Returns
- * undefined for any other error.
+ * The failure of a request to which nock or undici's MockAgent has no response: nothing left this machine. Undefined
+ * for any other failure.
  */
-export function mocked<T>(
-  error: unknown,
-  message: string,
-  make: (words: { readonly message: string; readonly hint: string }) => T,
-): T | undefined {
-  const isMock = /^(ERR_NOCK_NO_MATCH|UND_MOCK_ERR_MOCK_NOT_MATCHED)$/.test(networkCode(error));
-  const isRefused = [error, memberOf(error, "cause")].some(
+export function mocked({ message, cause, body }: Failure): Failure | undefined {
+  // nock 15 responds with an error of its own to a request that no mock matches.
+  const isMock = [cause, body].some((each) =>
+    /^(ERR_NOCK_NO_MATCH|UND_MOCK_ERR_MOCK_NOT_MATCHED)$/.test(networkCode(each)),
+  );
+  const isRefused = [cause, memberOf(cause, "cause")].some(
     (each) => memberOf(each, "name") === "NetConnectNotAllowedError",
   );
   if (!isMock && !isRefused) return undefined;
-  const hint = "Prepare one for its method, path and body.";
-  return make({ message: `The mock has no response for this request: ${message}`, hint });
+  return new Failure({
+    message: `The mock has no response for this request: ${message}`,
+    code: "INTERNAL",
+    executed: "no",
+    requested: false,
+    hint: "Prepare one for its method, path and body.",
+    cause,
+  });
 }
 
 // The names of errors that stand for a mistake in a program, not for a failed network.
@@ -113,6 +117,22 @@ function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
       memberOf(inner, "message") === "bad port" ||
       (inner === undefined && /^(RequestInit|Request constructor|fetch): /.test(textOf(cause))))
   );
+}
+
+/** Whether a response is not valid HTTP: Node's parser would most likely refuse the next one, too. */
+export function isUnreadable(error: unknown): boolean {
+  return /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)|UND_ERR_HEADERS_OVERFLOW)/.test(networkCode(error));
+}
+
+/** What to do if the response is not HTTP. */
+export function schemeAdvice(error: unknown): string | undefined {
+  if (networkCode(error) !== "HPE_INVALID_CONSTANT") return undefined;
+  return speaksTls(error) ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
+}
+
+// Whether Node's parser found a TLS alert, whose first byte is 21: a TLS server responds so to plain http.
+function speaksTls(error: unknown): boolean {
+  return memberOf(memberOf(error, "rawPacket"), "0") === 21;
 }
 
 /** What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk. */

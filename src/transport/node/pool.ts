@@ -32,26 +32,15 @@ export interface PoolCall {
   start(): void;
 }
 
-const idleSince: unique symbol = Symbol("idleSince");
-const idleUntil: unique symbol = Symbol("idleUntil");
+/** When a socket's last response ended; undefined before its first. */
+export const idleSince: unique symbol = Symbol("idleSince");
+/** Until when an idle socket may be reused. */
+export const idleUntil: unique symbol = Symbol("idleUntil");
 
 /** A socket that an agent keeps between requests. */
 export type PooledSocket = Socket & { [idleSince]?: number; [idleUntil]?: number };
 
-/** Records that a socket returns to its agent, which may reuse it for `keepMs` milliseconds. */
-export function markIdle(socket: PooledSocket, keepMs: number): void {
-  const now = performance.now();
-  socket[idleSince] = now;
-  socket[idleUntil] = now + keepMs;
-}
-
-/** When a socket's last response ended; undefined before its first. */
-export function idleSinceOf(socket: PooledSocket): number | undefined {
-  return socket[idleSince];
-}
-
-/** For how many more milliseconds an idle socket may be reused. */
-export function idleMsLeft(socket: PooledSocket): number {
+function idleMsLeft(socket: PooledSocket): number {
   return (socket[idleUntil] ?? Number.POSITIVE_INFINITY) - performance.now();
 }
 
@@ -111,7 +100,7 @@ export class Pool {
    * it starts when another call has left.
    */
   enter(call: PoolCall): void {
-    if (this.#hasPlace && this.#waiting.size === 0) {
+    if (this.#atWork < this.#options.limit && this.#waiting.size === 0) {
       const isOneOfFew = this.#atWork < fewInFlight;
       this.#admit(call);
       if (isOneOfFew || call.fresh) call.start();
@@ -201,8 +190,8 @@ export class Pool {
 
   /** Closes the sockets that have been idle for at least as long as `lost`, a socket that the server had closed. */
   endIdleAs(lost: PooledSocket | undefined): void {
-    const since = (lost && idleSinceOf(lost)) ?? Number.NEGATIVE_INFINITY;
-    this.endIdle((socket) => (idleSinceOf(socket) ?? 0) <= since);
+    const since = lost?.[idleSince] ?? Number.NEGATIVE_INFINITY;
+    this.endIdle((socket) => (socket[idleSince] ?? 0) <= since);
   }
 
   /** Closes the idle sockets now, and each other socket when its request ends: the limit counts it until then. */
@@ -230,17 +219,13 @@ export class Pool {
     return this.#atWork > 0 || this.#waiting.size > 0;
   }
 
-  get #hasPlace(): boolean {
-    return this.#atWork < this.#options.limit;
-  }
-
   #idle(): PooledSocket[] {
     return idleSockets(this.agent, this.#prefix);
   }
 
   #next(): void {
     for (const [call, admit] of this.#waiting) {
-      if (!this.#hasPlace) return;
+      if (this.#atWork >= this.#options.limit) return;
       this.#waiting.delete(call);
       admit();
     }

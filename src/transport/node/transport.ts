@@ -7,6 +7,7 @@ import type { DispatcherLike } from "../../options/types.js";
 import { urlOf } from "../../values.js";
 import {
   Exchange,
+  isForm,
   networkCode,
   type Phase,
   respondedEarly,
@@ -18,13 +19,12 @@ import {
 } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
-import { cutShort, DecodedResponse, RequestBody } from "./body.js";
+import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
 import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
 import {
-  idleMsLeft,
-  idleSinceOf,
-  markIdle,
+  idleSince,
+  idleUntil,
   OriginPools,
   type Pool,
   type PoolCall,
@@ -32,7 +32,15 @@ import {
   probeMs,
   type SharedPool,
 } from "./pool.js";
-import { headersOf, ignoreErrors, isQueued, mockFor, rawHeader, turnsToConfirm } from "./quirks.js";
+import {
+  headersOf,
+  holdWriteErrors,
+  ignoreErrors,
+  isQueued,
+  mockFor,
+  rawHeader,
+  turnsToConfirm,
+} from "./quirks.js";
 
 /**
  * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
@@ -151,16 +159,28 @@ function checkOptions({ agent, proxy }: TransportOptions): void {
   }
 }
 
+// Node joins a string body with the headers for one write, which copies it: one of so many characters becomes a Buffer.
+const longText = 16_384;
+
+function writtenBody({ body }: TransportRequest): string | Uint8Array | undefined {
+  return typeof body === "string" && body.length >= longText
+    ? Buffer.from(body)
+    : (body as string | Uint8Array | undefined);
+}
+
 /** One request in flight over node:http or node:https. */
 export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
   readonly #pool: Pool;
-  declare protected body: RequestBody | undefined;
+  declare protected body: SentForm | undefined;
   #message: http.ClientRequest | undefined;
   #incoming: http.IncomingMessage | undefined;
   #socket: PooledSocket | undefined;
   #reused = false;
   #connecting: Connecting | undefined;
   #connected = false;
+  // Whether the request waits for a socket of the caller's agent.
+  #isQueued = false;
+  #letWritesFail: (() => void) | undefined;
   readonly fresh: boolean;
 
   constructor(request: TransportRequest, pool: Pool) {
@@ -183,12 +203,14 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   start(): void {
     const { request } = this;
     if (request === undefined) return;
-    const { headers, lifetime, freshSocket } = request;
-    const content = new RequestBody(request);
-    this.body = content;
-    content.describe(headers);
+    const { headers, body, lifetime, freshSocket } = request;
+    if (isForm(body)) this.body = new SentForm(body, lifetime.timeoutMs);
+    acceptEncodings(headers, body);
+    // Without a body, node:http itself adds what the method needs.
+    const length = isForm(body) ? body.size : body && Buffer.byteLength(body);
+    if (length !== undefined) headers["content-length"] = String(length);
     lifetime.started();
-    this.#open(request, content, freshSocket);
+    this.#open(request, freshSocket);
   }
 
   connected(): void {
@@ -222,13 +244,17 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     message?.once("finish", () => this.ended());
     // The request's socket may close without an error: Node stops reporting its errors once the response is read.
     message?.once("close", () => this.failed(respondedEarly, {}));
-    this.body?.form?.waitForRest(() => this.failed(respondedEarly, {}));
+    this.body?.waitForRest(() => this.failed(respondedEarly, {}));
   }
 
   protected override deliver(response: DecodedResponse): void {
     this.settle();
-    if (this.#socket)
-      markIdle(this.#socket, this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive")));
+    if (this.#socket) {
+      const now = performance.now();
+      this.#socket[idleSince] = now;
+      this.#socket[idleUntil] =
+        now + this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive"));
+    }
     this.#handOn(response, this.#message as http.ClientRequest, turnsToConfirm);
   }
 
@@ -243,7 +269,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.resolve(response);
   }
 
-  #open(request: TransportRequest, content: RequestBody, fresh: boolean): void {
+  #open(request: TransportRequest, fresh: boolean): void {
     try {
       const message = this.#pool.request(request, fresh);
       this.#message = message;
@@ -257,11 +283,12 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
       message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
       message.on("socket", (socket) => this.#take(socket));
-      const queued = !message.reusedSocket && isQueued(message, this.#pool.agent);
-      content.begin(message, queued);
+      this.#isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      // The body of a queued request is written when it gets its socket: nothing is copied until then.
+      if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
       if (message.reusedSocket) return;
       this.#connecting = new Connecting(message, request, this.#pool, this);
-      this.#connecting.begin(queued);
+      this.#connecting.begin(this.#isQueued);
     } catch (cause) {
       const { text, reason } = notBegun(cause, request.url.protocol);
       this.failed(text, { reason, cause });
@@ -271,50 +298,53 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   #take(socket: PooledSocket): void {
     const { request } = this;
     const message = this.#message;
-    const content = this.body;
-    if (request === undefined || message === undefined || content === undefined) return;
-    this.#reused = message.reusedSocket || idleSinceOf(socket) !== undefined;
-    if (this.#reused && (request.freshSocket || idleMsLeft(socket) <= 0)) {
+    if (request === undefined || message === undefined) return;
+    const isFirst = socket[idleSince] === undefined;
+    this.#reused = message.reusedSocket || !isFirst;
+    const isExpired = (socket[idleUntil] ?? Number.POSITIVE_INFINITY) <= performance.now();
+    if (this.#reused && (request.freshSocket || isExpired)) {
       // Nothing was written to this socket, which must not be reused: it is closed, and the request takes a new one.
       message.removeAllListeners("error").on("error", () => {});
       this.#connecting?.end();
       socket.destroy();
-      this.#open(request, content, true);
+      this.#open(request, true);
       return;
     }
     this.#socket = socket;
-    if (idleSinceOf(socket) === undefined) {
+    if (isFirst) {
       ignoreErrors(socket);
       // Node 20 and 22 pass this option of an agent only to TCP, not to TLS.
       if (this.#pool.isOwn && "encrypted" in socket) socket.setKeepAlive(true, probeMs);
     }
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
-    const connected = this.#reused || request.url.protocol === "http:";
-    content.take(message, socket, connected, (cause) =>
-      this.failed(sourceFailed(cause), { reason: "source", cause }),
-    );
+    const isHandshaken = this.#reused || request.url.protocol === "http:";
+    const { body } = request;
+    if (!isHandshaken || (typeof body === "string" ? body.length >= longText : body))
+      this.#letWritesFail = holdWriteErrors(socket);
+    if (this.body)
+      this.body.send(message).catch((cause) => this.failed(sourceFailed(cause), { reason: "source", cause }));
+    // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
+    // subscribers of its diagnostics channel.
+    else if (this.#isQueued) process.nextTick(() => this.request && message.end(writtenBody(this.request)));
   }
 
   #receive(message: http.IncomingMessage): void {
     if (this.request === undefined) return;
-    const response = this.#begun(message, this.request.maxResponseBytes);
+    const encoding = rawHeader(message.rawHeaders, "content-encoding");
+    const headers = (): Readonly<Record<string, string>> => headersOf(message);
+    const { maxResponseBytes } = this.request;
+    const response = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
+    this.#incoming = message;
+    this.response = response;
     message.on("data", (chunk: Buffer) => response.take(chunk, message, this));
     message.on("end", () => response.end(this));
     message.on("error", (cause) => this.broken(cause));
   }
 
-  #begun(message: http.IncomingMessage, maxResponseBytes: number): DecodedResponse {
-    const encoding = rawHeader(message.rawHeaders, "content-encoding");
-    const headers = (): Readonly<Record<string, string>> => headersOf(message);
-    this.#incoming = message;
-    this.response = new DecodedResponse(message.statusCode ?? 0, maxResponseBytes, encoding, headers);
-    return this.response;
-  }
-
   #upgraded(message: http.IncomingMessage, socket: Duplex): void {
     socket.destroy();
-    this.#begun(message, 0);
+    this.#receive(message);
     this.ended();
   }
 
@@ -325,6 +355,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   protected override settle(): void {
     super.settle();
     this.body = undefined;
+    this.#letWritesFail?.();
     this.#connecting?.end();
   }
 }
