@@ -25,7 +25,7 @@ export type SlowCheckName =
   | "outage"
   | "package"
   | "proxies"
-  | `refusals${"" | "OnServers"}`
+  | "refusals"
   | "runtimes"
   | "soak"
   | `temporal${"" | "Killed"}`;
@@ -62,16 +62,7 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
     minutes: 60,
     covers: ["checks/proxies", ...call],
   },
-  refusals: {
-    command: "npm run bench -- refusals",
-    minutes: 30,
-    covers: ["bench/refusals", "src/bulk", "src/policy"],
-  },
-  refusalsOnServers: {
-    command: "npm run check:integrations -- --refusals",
-    minutes: 30,
-    covers: ["bench/refusals", ...activities],
-  },
+  refusals: { command: "npm run bench -- refusals", minutes: 8, covers: ["bench/refusals", "src/policy"] },
   runtimes: {
     command: "npm run check:runtimes",
     minutes: 4,

@@ -1,92 +1,97 @@
-// npm run bench -- refusals [--only TEXT] [--runs N]: 1,000 rankings of services that say no, in each setting; N runs, by
-// default five, of which the one with the median time counts. Temporal and BullMQ, which need servers, are run by
-// npm run check:integrations -- --refusals. Both write their cells to docs/data/refusals.json.
-// `--simulated [--seeds N]` compares ways to find a service's limit, in simulated time; `--judged` judges the search.
-import { readFile, writeFile } from "node:fs/promises";
+// npm run bench -- refusals [--seeds N]: judges the search for a service's limit with each simulated service, and holds three
+// simulated runs against runs over sockets.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { recordRun } from "../../scripts/lastRuns.js";
-import { type Cell, measure, type Plan, plans, problemsOf, settings } from "./cells.js";
-import { drawDrain } from "./simulation/drain.js";
-import { runJudged, runSimulated } from "./simulation/run.js";
+import { rerankAll } from "../../src/bulk/index.js";
+import { createClient } from "../../src/index.js";
+import {
+  compare,
+  compareSecond,
+  missesOf,
+  ours,
+  problemsOf,
+  secondProblems,
+  simulated,
+  spread,
+} from "./judge.js";
+import { startRefusing } from "./server.js";
+import type { Service } from "./services.js";
+import { simulate } from "./simulate.js";
+
+const rows = 1000;
+// Their runs are short, and differ little from each other.
+const onSockets = ["10 at once", "200 at once", "one row of 1,000 that is always rejected"];
+// Sockets may be slower by 5 %, or by what compiling the code takes at the start. They may be faster where requests are
+// rejected: a rejected one occupies the simulated service for 1 ms to 3, and a real one for less.
+const mostSlower = 0.05;
+const startSeconds = 0.2;
 
 const { values: options } = parseArgs({
-  options: {
-    only: { type: "string", multiple: true, default: [""] },
-    "at-once": { type: "string", default: "4" },
-    runs: { type: "string", default: "5" },
-    // Instead of the others: whose servers run, and the program that knows them.
-    on: { type: "string", multiple: true },
-    program: { type: "string" },
-    simulated: { type: "boolean", default: false },
-    judged: { type: "boolean", default: false },
-    drain: { type: "boolean", default: false },
-    seeds: { type: "string", default: "60" },
-  },
+  options: { seeds: { type: "string", default: "60" }, url: { type: "string" } },
 });
 
-if (options.drain) {
-  await drawDrain();
-  process.exit();
-}
-if (options.simulated || options.judged) {
-  const judge = options.judged ? runJudged : runSimulated;
-  process.exit((await judge(Number(options.seeds), options.only)) ? 0 : 1);
-}
+if (options.url === undefined) await judge(Number(options.seeds));
+else await rank(options.url);
 
-const data = new URL("../../docs/data/refusals.json", import.meta.url);
-const nameOf = ({ service, setting }: Plan): string => `${service.name} / ${setting}`;
-const isWanted = ({ setting }: Plan): boolean =>
-  options.on === undefined
-    ? settings[setting]?.file !== undefined
-    : options.on.some((server) => setting.startsWith(server));
-const left = plans.filter(
-  (plan) => isWanted(plan) && options.only.some((text) => nameOf(plan).includes(text)),
-);
-if (options.on === undefined)
-  console.log("SKIPPED  Temporal and BullMQ: npm run check:integrations -- --refusals runs them.");
-
-const measured: Cell[] = [];
-const lane = async (): Promise<void> => {
-  for (let plan = left.shift(); plan !== undefined; plan = left.shift()) {
-    const runs: Cell[] = [];
-    for (let run = 0; run < Number(options.runs); run += 1)
-      runs.push(await measure(plan, 1000, options.program));
-    const problems = [...new Set(runs.flatMap((run) => problemsOf(run, plan)))];
-    const cell = medianOf(runs);
-    measured.push(cell);
-    if (problems.length > 0) process.exitCode = 1;
-    console.log(`${problems.length > 0 ? `FAILED (${problems.join(", ")})` : "ok"}  ${JSON.stringify(cell)}`);
-  }
-};
-await Promise.all(Array.from({ length: Number(options["at-once"]) }, lane));
-await save();
-if (options.on === undefined && options.only.join("") === "" && process.exitCode === undefined)
-  recordRun("refusals");
-
-function medianOf(runs: readonly Cell[]): Cell {
-  const sorted = [...runs].sort((one, other) => one.seconds - other.seconds);
-  const cell = sorted[Math.floor(sorted.length / 2)] as Cell;
-  return { ...cell, allSeconds: sorted.map(({ seconds }) => seconds) };
+async function judge(seeds: number): Promise<void> {
+  const verdicts = [
+    ...simulated.map((service) => judged(service, seeds)),
+    ...(await Promise.all(simulated.filter(({ name }) => onSockets.includes(name)).map(agrees))),
+  ];
+  if (verdicts.includes(false)) process.exitCode = 1;
+  else if (seeds >= 60) recordRun("refusals");
 }
 
-/** What was measured takes the place of what was there; the rest stays. */
-async function save(): Promise<void> {
-  const text = await readFile(data, "utf8").catch(() => '{ "cells": [] }');
-  const all = [...measured, ...(JSON.parse(text) as { cells: Cell[] }).cells];
-  const cells = plans.flatMap((plan) => {
-    const found = all.find(
-      ({ service, setting, declared }) =>
-        service === plan.service.name && setting === plan.setting && declared === plan.declared,
-    );
-    if (found === undefined) return [];
-    // What does not hold, where something does not.
-    return { ...found, problems: problemsOf(found, plan).join(", ") || undefined };
-  });
-  const json = JSON.stringify({ rows: 1000, cells }, undefined, 2);
-  // Lists of numbers on one line, as the formatter has them.
-  const lines = json.replace(
-    /\[[\d.,\s]+\]/g,
-    (list) => `[${list.slice(1, -1).trim().replace(/\s+/g, " ")}]`,
+function judged(service: Service, seeds: number): boolean {
+  const compared = compare(service, seeds);
+  const second = compareSecond(service, seeds);
+  const failed = [...problemsOf(service, compared), ...secondProblems(service, second)];
+  const missed = missesOf(service, compared);
+  const verdict = failed.length > 0 ? "FAILED" : missed.length > 0 ? "missed" : "ok    ";
+  const found = [...new Set([...failed, ...missed])].map((text) => `; ${text}`).join("");
+  const figures = `${compared.time.p95} times the oracle's time, ${compared.requests.p95} requests a row`;
+  console.log(
+    `${verdict}  ${service.name}: ${figures}; a second run ${second.time}, ${second.requests}${found}`,
   );
-  await writeFile(data, `${lines}\n`);
+  return failed.length === 0;
+}
+
+async function agrees(service: Service): Promise<boolean> {
+  const { url, requests, close } = Object.assign(await startRefusing(), {
+    says: service.open(),
+    delayMs: service.responseMs,
+  });
+  const args = [
+    "--conditions=tunerank-source",
+    "--import",
+    "tsx",
+    fileURLToPath(import.meta.url),
+    "--url",
+    url,
+  ];
+  const ranking = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit"] });
+  const exitCode = await new Promise((resolve) => ranking.on("exit", resolve));
+  close();
+  const seconds = (requests.at(-1)?.ms ?? 0) / 1000;
+  const runs = Array.from({ length: 20 }, (_, seed) => simulate(service, () => ours(), seed + 1));
+  const simulatedSeconds = spread(runs.map(({ lastRequestMs }) => lastRequestMs / 1000)).median;
+  const more = seconds - simulatedSeconds;
+  const isClose = exitCode === 0 && more <= Math.max(startSeconds, mostSlower * simulatedSeconds);
+  const figures = `${seconds} s and ${requests.length} requests over sockets, ${simulatedSeconds} s simulated`;
+  console.log(`${isClose ? "ok    " : "FAILED"}  ${service.name}: ${figures}`);
+  return isClose;
+}
+
+async function rank(url: string): Promise<void> {
+  const client = createClient({ baseUrl: url, apiKey: "bench-key" });
+  const requests = Array.from({ length: rows }, (_, id) => ({
+    id,
+    query: `row ${id}`,
+    documents: ["a document"],
+  }));
+  let errors = 0;
+  for await (const { error } of rerankAll(client, requests)) if (error) errors += 1;
+  process.exit(errors > 1 ? 1 : 0);
 }

@@ -1,6 +1,6 @@
 // The search in a program whose event loop is busy for half of the time, in simulated time.
 import { expect, test } from "vitest";
-import { EventClock } from "../../bench/refusals/simulation/clock.js";
+import { EventClock } from "../../bench/refusals/simulate.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { LimitSearch } from "../../src/policy/search.js";
 
