@@ -25,7 +25,6 @@ export type SlowCheckName =
   | "outage"
   | "package"
   | "proxies"
-  | "refusals"
   | "runtimes"
   | "soak"
   | `temporal${"" | "Killed"}`;
@@ -62,7 +61,6 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
     minutes: 60,
     covers: ["checks/proxies", ...call],
   },
-  refusals: { command: "npm run bench -- refusals", minutes: 8, covers: ["bench/refusals", "src/policy"] },
   runtimes: {
     command: "npm run check:runtimes",
     minutes: 4,

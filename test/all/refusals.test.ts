@@ -4,12 +4,12 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { startRefusing } from "../../bench/refusals/server.js";
-import { services } from "../../bench/refusals/services.js";
 import { rerankAll } from "../../src/bulk/index.js";
 import { type Client, createClient, isStatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { root, temporaryFolder } from "../support/project.js";
+import { startRefusing } from "../support/refusals/server.js";
+import { services } from "../support/refusals/services.js";
 
 interface Run {
   readonly url: string;

@@ -1,9 +1,10 @@
 // A run of many rows over the engine of a bulk run (Schedule, Lane, Limiter, the retry table), in simulated time.
-import { Failure } from "../../src/errors/failure.js";
-import type { Limiter } from "../../src/policy/limiter.js";
-import { type RetryState, retryAfterMs } from "../../src/policy/retry.js";
-import { type Clock, Lane, Schedule } from "../../src/policy/schedule.js";
-import { seededRandom } from "../outage/random.js";
+
+import { seededRandom } from "../../../bench/outage/random.js";
+import { Failure } from "../../../src/errors/failure.js";
+import type { Limiter } from "../../../src/policy/limiter.js";
+import { type RetryState, retryAfterMs } from "../../../src/policy/retry.js";
+import { type Clock, Lane, Schedule } from "../../../src/policy/schedule.js";
 import { headersOf, type No } from "./server.js";
 import { hashed, type Rule, type Service } from "./services.js";
 
@@ -255,34 +256,28 @@ function eventOf(status: number, asked: number | undefined): Failure["events"][n
 
 interface Event {
   readonly at: number;
-  /** Events of one time happen in the order in which they were set. */
-  readonly number: number;
   run: (() => void) | undefined;
 }
 
-const isSooner = (a: Event, b: Event): boolean => a.at < b.at || (a.at === b.at && a.number < b.number);
-
-/** Time that passes from event to event. The events are a binary heap; one that is cancelled stays until its time. */
+/** Time that passes from event to event. Events of one time happen in the order in which they were set. */
 export class EventClock implements Clock {
   #now = 0;
-  #count = 0;
-  readonly #heap: Event[] = [];
+  // The next event is the last.
+  readonly #events: Event[] = [];
 
   now(): number {
     return this.#now;
   }
 
   after(ms: number, run: () => void): () => void {
-    const event: Event = { at: this.#now + ms, number: this.#count++, run };
-    const heap = this.#heap;
-    let index = heap.length;
-    while (index > 0) {
-      const parent = (index - 1) >> 1;
-      if (!isSooner(event, heap[parent] as Event)) break;
-      heap[index] = heap[parent] as Event;
-      index = parent;
+    const event: Event = { at: this.#now + ms, run };
+    let [from, until] = [0, this.#events.length];
+    while (from < until) {
+      const middle = (from + until) >> 1;
+      if ((this.#events[middle] as Event).at > event.at) from = middle + 1;
+      else until = middle;
     }
-    heap[index] = event;
+    this.#events.splice(from, 0, event);
     return () => {
       event.run = undefined;
     };
@@ -290,28 +285,11 @@ export class EventClock implements Clock {
 
   /** Runs the next event. @returns false if there is none */
   next(): boolean {
-    const event = this.#take();
+    const event = this.#events.pop();
     if (event === undefined) return false;
     if (event.run === undefined) return true;
     this.#now = event.at;
     event.run();
     return true;
-  }
-
-  #take(): Event | undefined {
-    const heap = this.#heap;
-    const first = heap[0];
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return first;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      if (child + 1 < heap.length && isSooner(heap[child + 1] as Event, heap[child] as Event)) child += 1;
-      if (child >= heap.length || !isSooner(heap[child] as Event, last)) break;
-      heap[index] = heap[child] as Event;
-      index = child;
-    }
-    heap[index] = last;
-    return first;
   }
 }

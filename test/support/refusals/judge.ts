@@ -1,8 +1,8 @@
 // The search for a service's limit, in simulated time: compared with an oracle that knows the service's rule, and with a
 // fixed 16. What it has to hold, over all seeds.
-import { Limiter } from "../../src/policy/limiter.js";
-import type { AttemptTimes } from "../../src/policy/retry.js";
-import { LimitSearch } from "../../src/policy/search.js";
+import { Limiter } from "../../../src/policy/limiter.js";
+import type { AttemptTimes } from "../../../src/policy/retry.js";
+import { LimitSearch } from "../../../src/policy/search.js";
 import { Bucket, changingServices, type Known, type Service, services } from "./services.js";
 import { type Figures, simulate, simulateSecond } from "./simulate.js";
 
@@ -82,7 +82,7 @@ interface Spread {
   readonly p95: number;
 }
 
-export function spread(values: readonly number[]): Spread {
+function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] as number;
   return { median: rounded(at(0.5)), p95: rounded(at(0.95)) };
@@ -112,7 +112,7 @@ export function compare(service: Service, seeds: number, open: () => Limiter = o
     numbers.map((seed) => simulate(service, () => opened(seed), seed, rows));
   const oracle = runsOf((seed) => limiterOf(new Oracle(service, seed)));
   const fixed = runsOf(() => new Limiter(16));
-  const runs = runsOf(open);
+  const runs = runsOf(() => open());
   const over = (of: readonly Figures[]): Spread =>
     spread(runs.map(({ ms }, index) => ms / (of[index] as Figures).ms));
   return {
@@ -141,26 +141,20 @@ const missed: Readonly<Record<string, Partial<Bounds>>> = {
   "3,600,000 tokens a minute, 50 to 5,000 a request": { requests: 1.35 },
 };
 
-/** What is worse than the aims, and than what is known to miss them. */
-export function problemsOf(service: Service, compared: Compared): readonly string[] {
-  return missesOf(service, compared, missed[service.name]);
-}
-
 /**
- * The aims that are missed, for the 95th percentile: 1.15 times the oracle's time, 1.3 times where the service changes,
- * and five response times for the doubling at the start.
+ * What is worse than the aims, or than what is known to miss them, for the 95th percentile: 1.15 times the oracle's time,
+ * 1.3 times where the service changes, and five response times for the doubling at the start.
  */
-export function missesOf(
-  { responseMs, isChanging, known }: Service,
+export function problemsOf(
+  { name, responseMs, isChanging, known }: Service,
   { time, requests, overFixed, lost, oracleSeconds }: Compared,
-  instead: Partial<Bounds> = {},
 ): readonly string[] {
   const start = (5 * responseMs) / 1000 / oracleSeconds;
   const bounds: Bounds = {
     time: rounded((isChanging ? 1.3 : 1.15) + start),
     overFixed: 1.15,
     ...(known !== undefined && !isChanging && { requests: 1.05 }),
-    ...instead,
+    ...missed[name],
   };
   return [
     time.p95 > bounds.time && `${time.p95} times the oracle's time (aim: ${bounds.time})`,
