@@ -32,22 +32,3 @@ export const bodies = {
   large: () => large(),
   longDocuments: () => large(1000, 10_000),
 };
-
-/**
- * Makes one rerank of a body, by its name. With `failsWith`, a call that does not fail with that status is an error; with
- * `mayFailWith`, a call that fails with another one.
- */
-export function callOf({ rerank }, { body: name = "small", failsWith, mayFailWith }) {
-  const body = bodies[name]();
-  if (failsWith === undefined && mayFailWith === undefined) return () => rerank(body);
-  return async () => {
-    let status = 200;
-    try {
-      await rerank(body);
-    } catch (error) {
-      status = error.httpStatus ?? error.status;
-    }
-    const expected = failsWith === undefined ? [200, mayFailWith] : [failsWith];
-    if (!expected.includes(status)) throw new Error(`The call ended with ${status}, not with ${expected}.`);
-  };
-}

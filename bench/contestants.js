@@ -1,4 +1,4 @@
-// Who is measured: the file in clients/ is called like the key.
+// The names of those who are measured, by their keys in clients.js, and who takes part where.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -7,10 +7,6 @@ export const labels = {
   nodeHttp: "node:http, bare",
   undici: "undici request",
   fetch: "fetch",
-  openapiFetch: "openapi-fetch over fetch",
-  ky: "ky",
-  got: "got",
-  stripe: "stripe",
   togetherAi: "together-ai",
   openai: "openai",
   cohereAi: "cohere-ai",
@@ -18,8 +14,6 @@ export const labels = {
   tunerankDispatcher: "tunerank with a dispatcher",
   tunerankLoop: "client.rerank in a loop",
   undiciPool: "undici Pool.request",
-  tunerankBundled: "tunerank, bundled",
-  undiciBundled: "undici Pool.request, bundled",
   tunerankHttp2: "tunerank with a dispatcher",
   nodeHttp2: "node:http2, by hand",
   undiciPoolHttp2: "undici Pool.request",
@@ -32,16 +26,14 @@ export const labels = {
 export const overDispatch = ["tunerankDispatcher", "undiciPool"];
 
 export const allClients = Object.keys(labels).filter(
-  (name) => !/^curl$|(Loop|Http2|ByHand|Bundled)$/.test(name) && !overDispatch.includes(name),
+  (name) => !/^curl$|(Loop|Http2|ByHand)$/.test(name) && !overDispatch.includes(name),
 );
 
-const inLoops = ["tunerank", "tunerankDispatcher", "tunerankLoop", "nodeHttp"];
 /** Those that rank many requests: `rerankAll`, loops over `client.rerank` and node:http, and p-limit over the others. */
-export const bulkClients = [...inLoops, "openai", "cohereAi", "togetherAi"];
+export const bulkClients = ["tunerank", "tunerankDispatcher", "tunerankLoop", "nodeHttp", "openai"];
 
 /** Those that a bound names. */
 export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
-export const judgedBulkClients = [...inLoops, "openai"];
 
 export function peerVersions() {
   const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));

@@ -3,9 +3,43 @@ import { readFileSync } from "node:fs";
 import http from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
-import { rerankResponse, responses, smallRerankResponse, uploadResponse } from "./responses.js";
+import { gzipSync } from "node:zlib";
+import { large, medium, small } from "./bodies.js";
+
+function rerankResponse({ documents, top_n = documents.length, return_documents = true }) {
+  const data = documents.slice(0, top_n).map((document, index) => ({
+    index,
+    relevance_score: 1 / (index + 1),
+    ...(return_documents && { document }),
+  }));
+  const usage = { prompt_tokens: 131, total_tokens: 131 };
+  return Buffer.from(JSON.stringify({ object: "list", model: small.model, data, usage }));
+}
+
+const smallRerankResponse = rerankResponse(small);
+
+// The responses to a rerank that `rerankWith` chooses, whatever the request is.
+const responses = {
+  gzip: () => ({
+    headers: { "content-encoding": "gzip" },
+    bytes: gzipSync(rerankResponse({ ...medium, top_n: undefined })),
+  }),
+  notFound: () => ({
+    status: 404,
+    bytes: Buffer.from('{"code":"NOT_FOUND","message":"There is no such model."}'),
+  }),
+  everyTwentiethFails: () => ({
+    status: 503,
+    headers: { "retry-after": "0" },
+    bytes: Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'),
+  }),
+  // 9,500 documents of 1 kB, and what stands around each.
+  tenMegabytes: () => ({ bytes: rerankResponse(large(9500)) }),
+  short: () => ({ bytes: smallRerankResponse }),
+};
 
 const { delayMs = 0, tls, isHttp2 = false, rerankWith } = JSON.parse(process.argv[2]);
+const chosen = responses[rerankWith]?.();
 // With `everyTwentiethFails`, how many attempts have arrived.
 let attempts = 0;
 const open = new Set();
@@ -19,7 +53,7 @@ let refused = 0;
 const largeResponses = new Map();
 
 const controls = {
-  "GET /stats": () => ({ openSockets: open.size, maxSockets, connections, held: held.length, refused }),
+  "GET /stats": () => ({ maxSockets, connections, held: held.length, refused }),
   "POST /hold": () => {
     holding = true;
     maxSockets = open.size;
@@ -78,7 +112,7 @@ function rerank(request, response) {
   request.on("end", () => {
     if (chunks) largeResponses.set(length, rerankResponse(JSON.parse(Buffer.concat(chunks))));
     const respond = () => {
-      if (rerankWith) return sendCase(response, rerankWith);
+      if (chosen) return sendChosen(response);
       send(response, 200, isLarge ? largeResponses.get(length) : smallRerankResponse);
     };
     if (holding) held.push(respond);
@@ -88,11 +122,11 @@ function rerank(request, response) {
 }
 
 // A retry comes at once, so of 21 attempts one fails.
-function sendCase(response, name) {
-  if (name === "everyTwentiethFails" && ++attempts % 21 !== 1)
+function sendChosen(response) {
+  if (rerankWith === "everyTwentiethFails" && ++attempts % 21 !== 1)
     return send(response, 200, smallRerankResponse);
-  const { status = 200, headers = {}, bytes } = responses[name]();
-  send(response, status, bytes, headers);
+  const { status = 200, headers = {}, bytes: body } = chosen;
+  send(response, status, body, headers);
 }
 
 function upload(request, response) {
@@ -102,7 +136,14 @@ function upload(request, response) {
   });
   request.on("end", () => {
     if (failUploads-- > 0) return send(response, 503, Buffer.from('{"code":"UNAVAILABLE","message":"busy"}'));
-    send(response, 200, uploadResponse(bytes));
+    const stored = {
+      object: "file",
+      bytes,
+      created_at: 1772442900,
+      filename: "train.jsonl",
+      purpose: "fine-tune",
+    };
+    send(response, 200, Buffer.from(JSON.stringify({ id: "file-7d1f9a", ...stored })));
   });
 }
 

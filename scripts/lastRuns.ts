@@ -25,7 +25,6 @@ export type SlowCheckName =
   | "outage"
   | "package"
   | "proxies"
-  | `refusals${"" | "OnServers"}`
   | "runtimes"
   | "soak"
   | `temporal${"" | "Killed"}`;
@@ -61,16 +60,6 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
     command: "npm run test:proxies -- --calls 10000 --peers --write",
     minutes: 60,
     covers: ["checks/proxies", ...call],
-  },
-  refusals: {
-    command: "npm run bench -- refusals",
-    minutes: 30,
-    covers: ["bench/refusals", "src/bulk", "src/policy"],
-  },
-  refusalsOnServers: {
-    command: "npm run check:integrations -- --refusals",
-    minutes: 30,
-    covers: ["bench/refusals", ...activities],
   },
   runtimes: {
     command: "npm run check:runtimes",

@@ -12,7 +12,7 @@ if (older.length > 0) {
   console.error(
     `bench/results.json, which README.md and the guides quote, has figures from before the last change of src/call or src/transport:
 ${older.join("\n")}
-Measure them with each Node: \`npm run bench -- --judged --older --node PATH\`. Then run \`npm run generate\` and commit.`,
+Measure them with each Node: \`npm run bench -- --older --node PATH\`. Then run \`npm run generate\` and commit.`,
   );
   process.exitCode = 1;
 } else console.log("Every figure of bench/results.json was measured with this src/call and src/transport.");

@@ -1,5 +1,57 @@
-// Runs the calls of one policy against a service that is down for a while, in virtual time.
-import type { Policy, PolicyClient } from "./policies.js";
+// The calls of a retry policy to a service that is down for a while, in virtual time. The decisions are those of src/policy.
+import { budget as budgetRule } from "../../src/policy/decisions.js";
+import { decideRetry } from "../../src/policy/retry.js";
+
+/** What one client of a policy remembers. */
+interface PolicyClient {
+  succeeded(): void;
+  /** How long to wait before the next request of a call, in milliseconds; undefined to give up. */
+  waitAfter(retries: number, timeLeftMs: number, random: number): number | undefined;
+}
+
+interface Policy {
+  readonly name: string;
+  /** Among how many clients, each with a budget of its own, the calls are divided. */
+  readonly clients: number;
+  open(): PolicyClient;
+}
+
+const maxRetries = 2;
+
+/** @param isSpent Whether retries use up the budget */
+function ours(isSpent: boolean): PolicyClient {
+  let budget = budgetRule.full;
+  return {
+    succeeded() {
+      budget = Math.min(budgetRule.full, budget + 1);
+    },
+    waitAfter(retries, timeLeftMs, random) {
+      const { waitMs } = decideRetry(
+        { events: ["unavailable"], code: "UNAVAILABLE", retryAfterMs: undefined },
+        {
+          ...{ operation: "rerankDocuments", idempotent: undefined, replayable: true, freshKey: false },
+          ...{ retries, maxRetries, timeLeftMs, budget, random },
+        },
+      );
+      if (isSpent && waitMs !== undefined) budget -= budgetRule.retryCost;
+      return waitMs;
+    },
+  };
+}
+
+// openai 6.49.0: two retries of each call, 0.5 s doubling up to 8 s, less a random part of up to a quarter.
+const openai: PolicyClient = {
+  succeeded() {},
+  waitAfter: (retries, _timeLeftMs, random) =>
+    retries >= maxRetries ? undefined : Math.min(500 * 2 ** retries, 8000) * (1 - random * 0.25),
+};
+
+export const policies: readonly Policy[] = [
+  { name: "tunerank", clients: 1, open: () => ours(true) },
+  { name: "tunerank, 100 clients", clients: 100, open: () => ours(true) },
+  { name: "tunerank without its budget", clients: 1, open: () => ours(false) },
+  { name: "openai", clients: 1, open: () => openai },
+];
 
 export interface Scenario {
   /** All calls, begun at equal distances from 0 on. */
@@ -32,34 +84,42 @@ export interface Figures {
 export function simulate(policy: Policy, scenario: Scenario, random: () => number): Figures {
   const { calls, callsPerSecond, downFromMs, downUntilMs, answerMs, timeoutMs } = scenario;
   const clients = Array.from({ length: policy.clients }, () => policy.open());
-  const time = new VirtualTime();
+  // What happens in each millisecond.
+  const agenda: (() => void)[][] = [];
   const perSecond: number[] = [];
+  let now = 0;
   let callsInOutage = 0;
   let requestsInOutage = 0;
   let failedCalls = 0;
-  const isDown = (): boolean => time.now >= downFromMs && time.now < downUntilMs;
+  const isDown = (): boolean => now >= downFromMs && now < downUntilMs;
+  const after = (ms: number, run: () => void): void => {
+    const at = now + Math.round(ms);
+    agenda[at] = [...(agenda[at] ?? []), run];
+  };
 
   function send(client: PolicyClient, retries: number, endsAt: number): void {
-    const second = Math.floor(time.now / 1000);
+    const second = Math.floor(now / 1000);
     perSecond[second] = (perSecond[second] ?? 0) + 1;
-    const refused = isDown();
-    if (refused) requestsInOutage += 1;
-    time.in(answerMs, () => {
-      if (!refused) return client.succeeded();
-      const waitMs = client.waitAfter(retries, endsAt - time.now, random());
+    const isRejected = isDown();
+    if (isRejected) requestsInOutage += 1;
+    after(answerMs, () => {
+      if (!isRejected) return client.succeeded();
+      const waitMs = client.waitAfter(retries, endsAt - now, random());
       if (waitMs === undefined) failedCalls += 1;
-      else time.in(waitMs, () => send(client, retries + 1, endsAt));
+      else after(waitMs, () => send(client, retries + 1, endsAt));
     });
   }
 
   for (let call = 0; call < calls; call += 1) {
     const client = clients[call % clients.length] as PolicyClient;
-    time.in((call * 1000) / callsPerSecond, () => {
+    after((call * 1000) / callsPerSecond, () => {
       if (isDown()) callsInOutage += 1;
-      send(client, 0, time.now + timeoutMs);
+      send(client, 0, now + timeoutMs);
     });
   }
-  time.run();
+  // What is added for this very millisecond is done too.
+  for (; now < agenda.length; now += 1)
+    for (let index = 0; index < (agenda[now]?.length ?? 0); index += 1) agenda[now]?.[index]?.();
   return {
     policy: policy.name,
     clients: policy.clients,
@@ -70,25 +130,4 @@ export function simulate(policy: Policy, scenario: Scenario, random: () => numbe
     requests: perSecond.reduce((sum, count) => sum + (count ?? 0), 0),
     failedCalls,
   };
-}
-
-// A clock that jumps from one thing to do to the next, by whole milliseconds.
-export class VirtualTime {
-  now = 0;
-  readonly #agenda: (() => void)[][] = [];
-
-  in(ms: number, run: () => void): void {
-    const at = this.now + Math.round(ms);
-    const entry = this.#agenda[at];
-    if (entry) entry.push(run);
-    else this.#agenda[at] = [run];
-  }
-
-  /** Does everything in turn, until nothing is left to do. */
-  run(): void {
-    for (; this.now < this.#agenda.length; this.now += 1) {
-      // What is added for this very millisecond is done too.
-      for (const run of this.#agenda[this.now] ?? []) run();
-    }
-  }
 }

@@ -12,7 +12,7 @@ const temporal = path.join(folder, "../temporal/run.ts");
 const given = process.argv.slice(2);
 
 // It has packages of its own, and with these servers.
-if (["--temporal", "--refusals", "--server-killed"].some((each) => given.includes(each))) {
+if (["--temporal", "--server-killed"].some((each) => given.includes(each))) {
   const args = given.map((each) => (each === "--temporal" ? "--server" : each));
   run(process.execPath, ["--import", "tsx", temporal, ...args]);
   process.exit();

@@ -13,7 +13,7 @@ import {
   type ChunkResult,
   createActivities,
 } from "tunerank/temporal";
-import { startRefusing } from "../../bench/refusals/server.js";
+import { startRefusing } from "../../test/support/refusals/server.js";
 import { type Service, startService } from "./support/service.js";
 import { freePort, until } from "./support/waiting.js";
 

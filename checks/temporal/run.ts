@@ -1,6 +1,5 @@
 // The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
-// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both; --refusals [--only TEXT]
-// instead measures services that say no. --server-killed [--after SECONDS] instead kills the server once under 20,000 rankings.
+// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both. --server-killed [--after SECONDS] instead kills the server once under 20,000 rankings.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, rmSync } from "node:fs";
@@ -17,10 +16,8 @@ import { buildServer, startLastingServer, startServer } from "./support/temporal
 const { values: options, positionals } = parseArgs({
   options: {
     server: { type: "boolean", default: false },
-    refusals: { type: "boolean", default: false },
     "server-killed": { type: "boolean", default: false },
     after: { type: "string", default: "25" },
-    only: { type: "string", multiple: true, default: [] },
   },
   allowPositionals: true,
 });
@@ -34,10 +31,6 @@ remove();
 copyDocumented();
 
 run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
-if (options.refusals) {
-  await measureRefusals(options.only);
-  process.exit();
-}
 if (options["server-killed"]) {
   await underKilledServer(Number(options.after));
   process.exit();
@@ -83,27 +76,6 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
     env: { ...process.env, ...env },
   });
   if (status !== 0) process.exitCode = 1;
-}
-
-/** The settings of bench/refusals that need these packages, on the servers that are here. */
-async function measureRefusals(only: readonly string[]): Promise<void> {
-  const on = hasRedis() ? ["BullMQ"] : [];
-  if (!hasRedis()) console.log("SKIPPED  BullMQ: there is no redis-server (apt-get install redis-server).");
-  const built = buildServer();
-  const server = "missing" in built ? undefined : await startServer(built.binary);
-  if ("missing" in built) console.log(`SKIPPED  Temporal: ${built.missing}.`);
-  else on.push("Temporal");
-  if (on.length === 0) return;
-  const args = [
-    path.join(folder, "../../bench/refusals/run.ts"),
-    ...["--program", path.join(folder, "refusals.ts")],
-    ...on.flatMap((name) => ["--on", name]),
-    ...only.flatMap((text) => ["--only", text]),
-  ];
-  const env = server && { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
-  run(["--conditions=tunerank-source", "--import", "tsx", ...args], env);
-  server?.stop();
-  if (on.length === 2 && only.length === 0 && process.exitCode === undefined) recordRun("refusalsOnServers");
 }
 
 /** The test with workers that are killed, with the server killed too. */

@@ -1,103 +1,83 @@
-import { type OperationId, operations } from "../generated/contract.js";
+import { sentences } from "../errors/hints.js";
+import { invalid, isStatusError } from "../errors/statusError.js";
+import { type OperationId, operations, requests } from "../generated/contract.js";
 import { longestTimerMs } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { camelCase } from "../options/validate.js";
+import { valueOr } from "../values.js";
 import { carryOut, nameOf } from "./behaviours.js";
-import { type Failures, goodResponse, type MockResponse, Refusal, type Script } from "./mockResponse.js";
-import { type Incoming, type ReceivedContent, readRequest, refusalOf } from "./receive.js";
-import type { KeptRequests, MockState } from "./state.js";
+import { goodResponse, type MockResponse, Refusal, type ReplyKind } from "./mockResponse.js";
+import { checkAll, type Incoming, type ReceivedContent, readRequest } from "./receive.js";
+import type { MockState } from "./state.js";
 
-export interface Parts {
-  readonly apiKey: string | undefined;
-  readonly state: MockState;
-  /** Whether unknown fields are rejected. */
-  readonly strict: boolean;
-  readonly failures: Failures;
-  readonly responses: Map<OperationId, MockResponse>;
-  readonly requests: KeptRequests;
-}
-
-/** How to respond: with the whole response, by a reset, not at all (`stall`), or with half of the body (`truncate`). */
-export interface MockReply {
-  readonly kind: "response" | "reset" | "stall" | "truncate";
-  readonly response: MockResponse;
-}
-
-export async function handle(parts: Parts, incoming: Incoming): Promise<MockReply> {
+/** Responds to a request: records it, carries out its operation, and waits if a script says so. */
+export async function handle(
+  state: MockState,
+  incoming: Incoming,
+): Promise<{ readonly kind: ReplyKind; readonly response: MockResponse }> {
   const { method, path, query, headers, signal } = incoming;
-  const route = routeOf(method, path);
-  const { refusal, ...content } = route ? await readRequest(route.operation, incoming, parts.strict) : {};
+  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
+  const sameTemplate = routes.filter((each) => each.path === template);
+  const route = sameTemplate.find((each) => each.method === method);
+  const content: ReceivedContent = {};
+  const reading = route && readRequest(requests[route.operation], incoming, state.options.strict, content);
+  const rejection: unknown = await reading?.catch((error: unknown) => error);
   const asked = { method, path, ...(query !== "" && { query }), headers };
   const received = { ...(route && { operation: nameOf(route.operation) }), ...asked, ...content };
   // Only the name, type, size and hash of a file are kept, so a file counts as 0 bytes.
-  parts.requests.add(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
-  const script = route && parts.failures.take(route.operation);
-  const real = (): MockResponse =>
-    mockResponse(parts, incoming, route, { ...content, ...(refusal && { refusal }) });
-  const chosen = choose(script, real);
-  const response = {
-    ...chosen,
-    headers: { "x-request-id": `req-${parts.requests.count}`, ...chosen.headers },
+  state.record(received, content.body === undefined ? 0 : (incoming.body?.byteLength ?? 0));
+
+  const carriedOut = (): MockResponse => {
+    if (route === undefined) {
+      const message = `There is no operation ${method} ${path}.`;
+      const allow = sameTemplate.map((each) => each.method).join(", ");
+      if (allow === "") throw new Refusal("NOT_FOUND", message);
+      throw new Refusal("UNIMPLEMENTED", message, 405, { allow });
+    }
+    checkKey(headers.authorization, state.options.apiKey);
+    if (rejection) throw rejection;
+    const { operation, pattern } = route;
+    const ids: Record<string, string> = {};
+    for (const [name, text] of Object.entries(pattern.exec(path)?.groups ?? {})) {
+      const id = valueOr(() => decodeURIComponent(text), undefined);
+      if (id === undefined) throw invalid(name, "An id in the path is not well encoded.");
+      const rules = idRules?.get(operation + name);
+      if (rules) checkAll(id, rules, camelCase(name));
+      ids[name] = id;
+    }
+    const value = carryOut(operation, { state, ids, body: content.body, file: content.file });
+    return state.responses.get(operation) ?? goodResponse(operation, value);
   };
+  const requestId = `req-${state.count.requests}`;
+  const script = route && state.nextScript(route.operation);
+  const real = script?.executes === false ? undefined : unlessRejected(carriedOut);
+  const chosen = script?.response ?? real ?? { status: 200, headers: {}, body: "" };
   if (script && script.delayMs > 0) await wait(script.delayMs, signal);
-  return { kind: behaviourOf(script, response), response };
+  const { kind = "response" } = script ?? {};
+  return {
+    // An empty body has no half to send: reset the connection instead.
+    kind: kind === "truncate" && chosen.body.length === 0 ? "reset" : kind,
+    response: { ...chosen, headers: { "x-request-id": requestId, ...chosen.headers } },
+  };
 }
 
-function behaviourOf(script: Script | undefined, { body }: MockResponse): MockReply["kind"] {
-  if (script === undefined || script.kind === "late") return "response";
-  // An empty body has no half to send: reset the connection instead.
-  return script.kind === "truncate" && body.length === 0 ? "reset" : script.kind;
-}
-
-function choose(script: Script | undefined, real: () => MockResponse): MockResponse {
-  const response = script === undefined || script.executes ? real() : undefined;
-  return script?.response ?? response ?? { status: 200, headers: {}, body: "" };
-}
-
-function mockResponse(
-  parts: Parts,
-  incoming: Incoming,
-  route: Route | undefined,
-  content: ReceivedContent,
-): MockResponse {
+function unlessRejected(carryOut: () => MockResponse): MockResponse {
   try {
-    if (route === undefined) return noOperation(incoming);
-    checkKey(incoming.headers.authorization, parts.apiKey);
-    if (content.refusal) throw content.refusal;
-    const { operation } = route;
-    const ids = new Map(Object.entries(route.ids).map(([name, id]) => [name, decodeId(id)]));
-    for (const [name, id] of ids) checkIdRules(operation, name, id);
-    const { body, file } = content;
-    const value = carryOut(operation, { state: parts.state, id: (name) => ids.get(name) ?? "", body, file });
-    return parts.responses.get(operation) ?? goodResponse(operation, value);
+    return carryOut();
   } catch (error) {
     if (error instanceof Refusal) return error.response;
+    if (isStatusError(error)) return new Refusal(error.code, sentences(error.text, error.hint)).response;
     throw error;
   }
-}
-
-function checkIdRules(operation: OperationId, name: string, id: string): void {
-  const rules = idRules?.get(operation + name);
-  const refusal = rules && refusalOf(id, rules, camelCase(name));
-  if (refusal) throw refusal;
-}
-
-function noOperation({ method, path }: Incoming): MockResponse {
-  const message = `There is no operation ${method} ${path}.`;
-  const allowed = routesOf(path).map((route) => route.method);
-  if (allowed.length === 0) return new Refusal("NOT_FOUND", message).response;
-  const { headers, ...response } = new Refusal("UNIMPLEMENTED", message, 405).response;
-  return { ...response, headers: { ...headers, allow: allowed.join(", ") } };
 }
 
 function checkKey(authorization: string | undefined, apiKey: string | undefined): void {
   const key = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
   if (key === undefined)
     throw new Refusal("UNAUTHENTICATED", "The API key is missing: send it as a bearer key.");
-  if (apiKey !== undefined && key !== apiKey) {
+  if (apiKey !== undefined && key !== apiKey)
     throw new Refusal("UNAUTHENTICATED", "The API key is not the one this service was created with.");
-  }
 }
 
 /** Waits, but ends early when the client aborts or disconnects. */
@@ -105,7 +85,6 @@ function wait(ms: number, signal: AbortSignalLike): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
       resolve();
     };
     const timer = setTimeout(done, Math.min(ms, longestTimerMs));
@@ -114,41 +93,12 @@ function wait(ms: number, signal: AbortSignalLike): Promise<void> {
   });
 }
 
-/** The operation that a request calls, and the ids in the request's path, not decoded. */
-export interface Route {
-  readonly operation: OperationId;
-  readonly ids: Readonly<Record<string, string>>;
-}
-
-// The paths with the most literal characters come first: a path that ends in a verb such as `:resume` is matched before
-// one whose last id would match the verb too.
+// The operations, with patterns that match their paths: a verb such as `:resume` must match literally. The paths with
+// the most literal characters come first, because an id would match a verb, too.
 const routes = Object.entries(operations)
-  .map(([id, { method, path }]) => ({ operation: id as OperationId, method, path, ...patternOf(path) }))
+  .map(([id, { method, path }]) => {
+    const source = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+    const literal = path.replace(/\{\w+\}/g, "").length;
+    return { operation: id as OperationId, method, path, pattern: new RegExp(`^${source}$`), literal };
+  })
   .sort((a, b) => b.literal - a.literal);
-
-// Finds the operation by method and path; a verb such as `:resume` in a path must match literally.
-function routeOf(method: string, path: string): Route | undefined {
-  const route = routesOf(path).find((each) => each.method === method);
-  return route && { operation: route.operation, ids: { ...route.pattern.exec(path)?.groups } };
-}
-
-function routesOf(path: string): typeof routes {
-  const template = routes.find(({ pattern }) => pattern.test(path))?.path;
-  return routes.filter((each) => each.path === template);
-}
-
-function decodeId(text: string | undefined): string {
-  try {
-    return decodeURIComponent(text ?? "");
-  } catch {
-    throw new Refusal("INVALID_ARGUMENT", "An id in the path is not well encoded.");
-  }
-}
-
-function patternOf(path: string): { pattern: RegExp; literal: number } {
-  const literal = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
-  return {
-    pattern: new RegExp(`^${literal.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
-    literal: path.replace(/\{\w+\}/g, "").length,
-  };
-}

@@ -3,14 +3,13 @@
  *
  * @module tunerank/testing
  */
-import type { OperationId } from "../generated/contract.js";
-import { checkApiKey, checkFlag, checkInteger } from "../options/arguments.js";
+import { checkApiKey, checkCallback, checkFlag, checkInteger } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { operationOf } from "./behaviours.js";
-import { handle, type MockReply, type Parts } from "./handle.js";
-import { listen } from "./listen.js";
-import { Failures, type MockResponse, responseBytes, scriptedResponse } from "./mockResponse.js";
-import { KeptRequests, MockState } from "./state.js";
+import { handle } from "./handle.js";
+import { checkOrigins, listen } from "./listen.js";
+import { checkTimes, responseBytes, scriptedResponse, scriptOf } from "./mockResponse.js";
+import { MockState } from "./state.js";
 import type { ListenOptions, TestFetch, TestResponse, TestService, TestServiceOptions } from "./types.js";
 
 export type {
@@ -30,16 +29,21 @@ export type {
   TestStoredFile,
 } from "./types.js";
 
-const names: OptionTable<TestServiceOptions> = {
-  apiKey: 1,
+const optionTable: OptionTable<TestServiceOptions> = {
+  apiKey: checkApiKey,
   jobs: 1,
   deployments: 1,
   datasets: 1,
-  strict: 1,
-  keepRequests: 1,
+  strict: checkFlag,
+  keepRequests: checkTimes,
 };
 
-const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins: 1, onRequest: 1 };
+const listenTable: OptionTable<ListenOptions> = {
+  port: (port, what) => checkInteger(port, what),
+  host: 1,
+  allowOrigins: checkOrigins,
+  onRequest: checkCallback,
+};
 
 /**
  * Creates a test service, which imitates the service in your tests. It keeps its data in memory, and checks requests by
@@ -53,9 +57,7 @@ const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins
  * - The response to a rerank without a model names the model `accounts/stand-in/models/shared-words`.
  * - Every job, deployment and dataset exists unless `options` list those that do; each account has its own.
  * - Only a job in JOB_STATE_PAUSED can be resumed, and is then in JOB_STATE_RUNNING; in every other state, the request
- * is
- *   rejected with FAILED_PRECONDITION.
- * - A deployment has one replica until it is scaled; scaling takes effect at once.
+ *   is rejected with FAILED_PRECONDITION. Scaling takes effect at once.
  * - Files have the ids `file-1`, `file-2` and so on. In the response to an upload, `object` is `file`, `purpose` is
  *   `fine-tune`, `created_at` is in seconds, and `bytes` is the size of the file.
  * - Any other operation responds with the contract's first example, and changes nothing.
@@ -76,91 +78,64 @@ const listenNames: OptionTable<ListenOptions> = { port: 1, host: 1, allowOrigins
  * service.requests.length; // 3
  */
 export function createTestService(options?: TestServiceOptions): TestService {
-  const own = ownProperties(options, "options", names);
-  const state = new MockState(own);
-  const failures = new Failures();
-  const apiKey = own.apiKey === undefined ? undefined : checkApiKey(own.apiKey, "apiKey");
-  const { keepRequests = Number.POSITIVE_INFINITY } = own;
-  const isLimited = keepRequests !== Number.POSITIVE_INFINITY;
-  const requests = new KeptRequests(isLimited ? checkInteger(keepRequests, "keepRequests", 1) : keepRequests);
-  const responses = new Map<OperationId, MockResponse>();
-  const strict = checkFlag(own.strict, "strict");
-  const parts: Parts = { apiKey, state, failures, responses, strict, requests };
+  const state = new MockState(ownProperties(options, "options", optionTable));
+  const { scripts, responses, requests, jobs, deployments, datasets } = state;
   return {
-    fetch: createTestFetch(parts),
-    listen: async (where) => {
-      const given = ownProperties(where, "options", listenNames);
-      return listen(parts, given);
+    fetch: (input, init) => fetchFrom(state, input, init),
+    listen: async (where) => listen(state, ownProperties(where, "options", listenTable)),
+    requests,
+    jobs,
+    deployments,
+    datasets,
+    fail(name, failure) {
+      const operation = operationOf(name);
+      scripts.set(operation, [...(scripts.get(operation) ?? []), scriptOf(failure)]);
     },
-    requests: requests.list,
-    jobs: state.jobs,
-    deployments: state.deployments,
-    datasets: state.datasets,
-    fail: (operation, failure) => failures.add(operationOf(operation), failure),
     answer(name, value) {
       const operation = operationOf(name);
       responses.set(operation, scriptedResponse(operation, value));
     },
-    reset() {
-      state.reset();
-      failures.clear();
-      responses.clear();
-      requests.clear();
-    },
+    reset: () => state.reset(),
   };
 }
 
-// Makes a `fetch` function that responds without a network. Its failures look like those of the platform's `fetch`.
-function createTestFetch(parts: Parts): TestFetch {
-  return async (input, init) => {
-    if (typeof Request !== "function") {
-      throw new TypeError(
-        'This runtime has no Request, which service.fetch needs: under Jest\'s jsdom set testEnvironment: "node".',
-      );
-    }
-    const request = new Request(input as Request, init);
-    const { method, signal } = request;
-    const gone = rejectWhenAborted(signal);
-    try {
-      const body = new Uint8Array(await Promise.race([request.arrayBuffer(), gone.rejected]));
-      const { pathname: path, search } = new URL(request.url);
-      const query = search.slice(1);
-      const incoming = { method, path, query, headers: Object.fromEntries(request.headers), body, signal };
-      const reply = await Promise.race([handle(parts, incoming), gone.rejected]);
-      if (reply.kind === "stall") return await gone.rejected;
-      return respond(reply) as TestResponse;
-    } finally {
-      gone.forget();
-    }
-  };
-}
-
-function respond({ kind, response: { status, headers, body } }: MockReply): Response {
-  if (kind === "reset") throw lost("fetch failed");
-  const bytes = responseBytes(body) as Uint8Array<ArrayBuffer>;
-  if (kind !== "truncate")
-    return new Response(status === 204 || status === 304 ? null : bytes, { status, headers });
-  const half = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
-    pull: (controller) => controller.error(lost("terminated")),
+// Responds without a network; its failures look like those of the platform's `fetch`.
+async function fetchFrom(state: MockState, ...[input, init]: Parameters<TestFetch>): Promise<TestResponse> {
+  if (typeof Request !== "function") {
+    throw new TypeError(
+      'This runtime has no Request, which service.fetch needs: under Jest\'s jsdom set testEnvironment: "node".',
+    );
+  }
+  const request = new Request(input as Request, init);
+  const { method, signal } = request;
+  const gone = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+    if (signal.aborted) reject(signal.reason);
   });
-  return new Response(half, { status, headers: { ...headers, "content-length": `${bytes.length}` } });
+  const respond = async (): Promise<Response> => {
+    const body = new Uint8Array(await request.arrayBuffer());
+    signal.throwIfAborted();
+    const { pathname: path, search } = new URL(request.url);
+    const headers = Object.fromEntries(request.headers);
+    const incoming = { method, path, query: search.slice(1), headers, body, signal };
+    const { kind, response } = await handle(state, incoming);
+    if (kind === "stall") return gone;
+    if (kind === "reset") throw lost("fetch failed");
+    const { status, headers: said } = response;
+    const bytes = responseBytes(response.body) as Uint8Array<ArrayBuffer>;
+    if (kind !== "truncate")
+      return new Response(status === 204 || status === 304 ? null : bytes, { status, headers: said });
+    const half = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
+      pull: (controller) => controller.error(lost("terminated")),
+    });
+    return new Response(half, { status, headers: { ...said, "content-length": `${bytes.length}` } });
+  };
+  return (await Promise.race([respond(), gone])) as TestResponse;
 }
 
 // The error that Node's own `fetch` throws when a connection is reset.
 function lost(message: string): TypeError {
   const cause = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
   return new TypeError(message, { cause });
-}
-
-function rejectWhenAborted(signal: AbortSignal): { rejected: Promise<never>; forget: () => void } {
-  let onAbort = (): void => {};
-  const rejected = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-  });
-  // If the promise rejects while nothing waits for it, that must not count as an unhandled rejection.
-  rejected.catch(() => {});
-  signal.addEventListener("abort", onAbort);
-  if (signal.aborted) onAbort();
-  return { rejected, forget: () => signal.removeEventListener("abort", onAbort) };
 }

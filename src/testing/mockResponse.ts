@@ -3,8 +3,7 @@ import type { StatusCode } from "../errors/codes.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import { httpStatuses, meanings, type OperationId, operations } from "../generated/contract.js";
 import { examples } from "../generated/examples.js";
-import type { Code } from "../generated/types.js";
-import { checkDuration, checkFlag, checkInteger, headerPairs } from "../options/arguments.js";
+import { checkCount, checkDuration, checkFlag, checkInteger, headerPairs } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { ScriptedFailure } from "./types.js";
 
@@ -14,17 +13,21 @@ export interface MockResponse {
   readonly body: string | Uint8Array;
 }
 
+/** How to respond: with the whole response, by a reset, not at all (`stall`), or with half of the body (`truncate`). */
+export type ReplyKind = "response" | "reset" | "stall" | "truncate";
+
 /** Thrown when the mock server rejects a request; `response` is the error response. */
 export class Refusal extends Error {
   readonly response: MockResponse;
-  constructor(code: StatusCode, message: string, status: number = httpStatuses[code]) {
+  constructor(code: StatusCode, message: string, status: number = httpStatuses[code], headers = {}) {
     super(message);
-    this.response = jsonResponse({ code, message }, status);
+    this.response = jsonResponse({ code, message }, status, headers);
   }
 }
 
-export function jsonResponse(value: unknown, status: number): MockResponse {
-  return { status, headers: { "content-type": "application/json" }, body: JSON.stringify(value) };
+function jsonResponse(value: unknown, status: number, headers: MockResponse["headers"]): MockResponse {
+  const body = typeof value === "string" ? value : JSON.stringify(value);
+  return { status, headers: { "content-type": "application/json", ...headers }, body };
 }
 
 /** The successful response of an operation. @param value The body; the contract's example by default. */
@@ -41,18 +44,14 @@ export function goodResponse(
 
 /** A successful response that a test scripts. @throws StatusError for a value that the operation cannot respond with */
 export function scriptedResponse(operation: OperationId, value: unknown): MockResponse {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const isBytes = value instanceof Uint8Array;
-  const kind = operations[operation].value ?? "json";
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value) && !isBytes;
+  const kind = operations[operation].value ?? "JSON";
   if (kind === "none")
     throw invalid("value", `The response of ${operation} has no body: there is no value to script.`);
-  if (kind === "json" && (!isObject || isBytes))
-    throw invalid("value", `value must be an object: the response of ${operation} is JSON.`);
-  if (kind !== "json" && typeof value !== "string" && !(kind === "bytes" && isBytes))
-    throw invalid(
-      "value",
-      `value must be a string${kind === "bytes" ? " or a Uint8Array" : ""}: the response of ${operation} is ${kind}.`,
-    );
+  const wanted = { JSON: "an object", text: "a string", bytes: "a string or a Uint8Array" }[kind];
+  if (kind === "JSON" ? !isObject : typeof value !== "string" && !(kind === "bytes" && isBytes))
+    throw invalid("value", `value must be ${wanted}: the response of ${operation} is ${kind}.`);
   return goodResponse(operation, isBytes ? value.slice() : value);
 }
 
@@ -61,97 +60,66 @@ export function responseBytes(body: MockResponse["body"]): Uint8Array {
 }
 
 export interface Script {
-  readonly kind: "response" | "reset" | "stall" | "truncate" | "late";
+  readonly kind: ReplyKind;
+  /** The response; undefined for that of the operation. */
   readonly response: MockResponse | undefined;
   readonly delayMs: number;
   readonly executes: boolean;
+  /** How many requests are still to fail. */
+  times: number;
 }
 
-/** The scripted failures of one test service. Those of one operation are used up in the order they were added. */
-export class Failures {
-  readonly #queues: Map<OperationId, { script: Script; left: number }[]> = new Map();
-
-  /** Adds a scripted failure. @throws StatusError if its options are invalid or contradict each other. */
-  add(operation: OperationId, failure: ScriptedFailure): void {
-    // Check the names: a misspelt option would otherwise be ignored silently.
-    const own = ownProperties(failure, "failure", names);
-    const { times = 1 } = own;
-    const left = times === Number.POSITIVE_INFINITY ? times : checkInteger(times, "times", 1);
-    const queue = this.#queues.get(operation) ?? [];
-    this.#queues.set(operation, [...queue, { script: scriptOf(own), left }]);
-  }
-
-  take(operation: OperationId): Script | undefined {
-    const [first, ...others] = this.#queues.get(operation) ?? [];
-    if (first === undefined) return undefined;
-    first.left--;
-    if (first.left === 0) this.#queues.set(operation, others);
-    return first.script;
-  }
-
-  clear(): void {
-    this.#queues.clear();
-  }
+/** Checks a number of requests: at least 1, or Infinity. */
+export function checkTimes(value: unknown, what: string): number {
+  return value === Number.POSITIVE_INFINITY ? value : checkCount(value, what);
 }
 
-const names: OptionTable<ScriptedFailure> = {
-  times: 1,
-  status: 1,
-  code: 1,
+const failureTable: OptionTable<ScriptedFailure> = {
+  times: checkTimes,
+  status: checkStatus,
+  code: checkCode,
   message: 1,
-  retryAfter: 1,
+  retryAfter: (seconds, what) => checkInteger(seconds, what),
   headers: 1,
   body: 1,
-  reset: 1,
-  stall: 1,
-  truncate: 1,
-  delayMs: 1,
-  executes: 1,
+  reset: checkFlag,
+  stall: checkFlag,
+  truncate: checkFlag,
+  delayMs: checkDuration,
+  executes: checkFlag,
 };
 
-function scriptOf(failure: ScriptedFailure): Script {
-  const kinds = (["reset", "stall", "truncate"] as const).filter((kind) => checkFlag(failure[kind], kind));
-  const response =
-    failure.status === undefined && failure.code === undefined ? undefined : failureResponse(failure);
-  const { delayMs } = failure;
-  const wait = delayMs === undefined ? 0 : checkDuration(delayMs, "delayMs");
-  if (kinds.length + (response ? 1 : 0) > 1) {
-    throw invalid("failure", "failure takes one of status (or code), reset, stall and truncate.");
-  }
-  const kind = response ? "response" : (kinds[0] ?? (wait > 0 ? "late" : undefined));
-  if (kind === undefined) {
-    throw invalid("failure", "failure needs status, code, reset, stall, truncate or delayMs.");
-  }
-  const always = kind === "truncate" || kind === "late";
-  return { kind, response, delayMs: wait, executes: always || checkFlag(failure.executes, "executes") };
+function checkStatus(value: unknown, what: string): number {
+  const status = checkInteger(value, what, 200);
+  if (status > 599) throw refusal("OUT_OF_RANGE", what, `${what} must be at most 599, not ${status}.`);
+  return status;
 }
 
-function failureResponse({
-  status,
-  code,
-  message,
-  retryAfter,
-  headers,
-  body,
-}: ScriptedFailure): MockResponse {
-  if (code !== undefined && ((code as Code) === "OK" || !Object.hasOwn(httpStatuses, code))) {
-    throw invalid("code", "code must be one of the service's 16 failure codes.");
-  }
-  const httpStatus = checkInteger(status ?? httpStatuses[code as Code], "status", 200);
-  if (httpStatus > 599)
-    throw refusal("OUT_OF_RANGE", "status", `status must be at most 599, not ${httpStatus}.`);
+function checkCode(value: unknown, what: string): unknown {
+  if (value !== "OK" && Object.hasOwn(httpStatuses, value as string)) return value;
+  throw invalid(what, `${what} must be one of the service's 16 failure codes.`);
+}
+
+/** @throws StatusError if the options of the failure are invalid or contradict each other. */
+export function scriptOf(failure: ScriptedFailure): Script {
+  const own = ownProperties(failure, "failure", failureTable);
+  const { code, status, message, retryAfter, headers, body, delayMs = 0, times = 1, executes } = own;
+  const [kind, another] = (["reset", "stall", "truncate"] as const).filter((each) => own[each]);
+  const hasResponse = status !== undefined || code !== undefined;
+  if (another || (kind && hasResponse))
+    throw invalid("failure", "failure takes one of status (or code), reset, stall and truncate.");
+  if (!kind && !hasResponse && delayMs === 0)
+    throw invalid("failure", "failure needs status, code, reset, stall, truncate or delayMs.");
+  const script = { kind: kind ?? "response", delayMs, times } as const;
+  if (!hasResponse)
+    return { ...script, response: undefined, executes: !kind || kind === "truncate" || executes === true };
   const text = message ?? (code === undefined ? "A scripted failure." : meanings[code]);
-  const response = jsonResponse(body ?? { ...(code !== undefined && { code }), message: text }, httpStatus);
-  const wait = retryAfter === undefined ? undefined : checkInteger(retryAfter, "retryAfter", 0);
-  return {
-    status: httpStatus,
-    headers: {
-      ...response.headers,
-      ...(wait !== undefined && { "retry-after": `${wait}` }),
-      ...lowerCased(headers),
-    },
-    body: typeof body === "string" ? body : response.body,
-  };
+  const response = jsonResponse(
+    body ?? { ...(code !== undefined && { code }), message: text },
+    status ?? httpStatuses[code as StatusCode],
+    { ...(retryAfter !== undefined && { "retry-after": `${retryAfter}` }), ...lowerCased(headers) },
+  );
+  return { ...script, response, executes: executes === true };
 }
 
 function lowerCased(headers: ScriptedFailure["headers"]): Record<string, string> {

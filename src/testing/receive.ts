@@ -1,7 +1,7 @@
-import { sentences } from "../errors/hints.js";
-import { invalid, isStatusError } from "../errors/statusError.js";
+// Reads a request and checks it by the contract's rules.
+import { invalid } from "../errors/statusError.js";
 import { filePartOf, parseMultipart } from "../files/multipart.js";
-import { type OperationId, requests } from "../generated/contract.js";
+import { requests } from "../generated/contract.js";
 import { forms } from "../generated/descriptions.js";
 import type { Rules } from "../options/rules.js";
 import type { AbortSignalLike } from "../options/types.js";
@@ -24,52 +24,70 @@ export interface Incoming {
   readonly signal: AbortSignalLike;
 }
 
-/** The content of a request's body, and the reason to reject the request, if there is one. */
+/** The content of a request's body, as far as it can be read. */
 export interface ReceivedContent {
-  readonly body?: unknown;
-  readonly file?: TestFile;
-  readonly refusal?: Refusal;
+  body?: unknown;
+  file?: TestFile;
 }
 
 const fileLimits = Object.values<RequestRules>(requests)
   .filter(({ file }) => file !== undefined)
   .map((rules) => filePartOf(rules).maxFileBytes);
 const largestFile = fileLimits.length > 0 ? Math.max(...fileLimits) : Number.POSITIVE_INFINITY;
-// Room for the boundaries of a form and the headers of its part.
-const framingBytes = 64 * 1024;
 
-export const maxFormBytes: number = largestFile + framingBytes;
+/** The most bytes of a form: the boundaries and the headers of its parts have room of their own. */
+export const maxFormBytes: number = largestFile + 64 * 1024;
 
+/** Adds what the body has to `content`, and checks the request. @throws StatusError or Refusal to reject it */
 export async function readRequest(
-  operation: OperationId,
+  rules: RequestRules,
   incoming: Incoming,
-  strict: boolean,
-): Promise<ReceivedContent> {
-  const rules: RequestRules = requests[operation];
-  const content = await readBody(rules, incoming, strict);
-  const refusal = parameterRefusal(rules, incoming, strict) ?? content.refusal;
-  return refusal ? { ...content, refusal } : content;
+  strict: boolean | undefined,
+  content: ReceivedContent,
+): Promise<void> {
+  await readBody(rules, incoming, strict, content);
+  const sent = new URLSearchParams(incoming.query);
+  const { query = { type: "object" }, headers = { type: "object" } } = rules;
+  const unknown = [...sent.keys()].find((name) => !Object.hasOwn(query.properties ?? {}, name));
+  if (strict && unknown !== undefined) throw invalid(unknown, `There is no parameter ${unknown}.`);
+  const queried = valuesOf(query, (name) => sent.getAll(name));
+  checkAll(queried, query, "query");
+  const header = (name: string): string[] => [incoming.headers[name.toLowerCase()] ?? []].flat();
+  checkAll(valuesOf(headers, header), headers, "headers");
 }
 
-async function readBody(rules: RequestRules, incoming: Incoming, strict: boolean): Promise<ReceivedContent> {
-  const { headers, body } = incoming;
-  const { contentType, optional, body: own, file } = rules;
+async function readBody(
+  rules: RequestRules,
+  { headers, body }: Incoming,
+  strict: boolean | undefined,
+  content: ReceivedContent,
+): Promise<void> {
+  const { contentType, optional, body: own, file: name } = rules;
+  if (body === undefined) throw tooLarge(largestFile);
+  if (own === undefined && body.length > 0) throw invalid("body", "The request takes no body.");
+  if (own === undefined || (optional && body.length === 0)) return;
   const sent = headers["content-type"] ?? "";
-  if (body === undefined) return { refusal: tooLarge(largestFile) };
-  if (own === undefined)
-    return body.length === 0 ? {} : { refusal: invalidRequest("The request takes no body.") };
-  if (optional && body.length === 0) return {};
-  const media = sent.split(";")[0]?.trim().toLowerCase();
-  if (media !== contentType)
-    return { refusal: new Refusal("INVALID_ARGUMENT", `The content type must be ${contentType}.`, 415) };
-  if (file !== undefined)
-    return await readForm(body, sent, { name: file, maxBytes: filePartOf(rules).maxFileBytes, strict });
+  if (sent.split(";")[0]?.trim().toLowerCase() !== contentType)
+    throw new Refusal("INVALID_ARGUMENT", `The content type must be ${contentType}.`, 415);
+  if (name !== undefined) {
+    const parts = parseMultipart(body, sent);
+    if (parts === undefined) throw invalid("body", "The form is not well formed.");
+    const [part, another] = parts.filter((each) => each.name === name);
+    if (part === undefined) throw invalid(name, `The part ${name} is required.`);
+    const { filename = "file", contentType: type = "application/octet-stream", content: bytes } = part;
+    content.file = { filename, contentType: type, bytes: bytes.byteLength, sha256: await sha256(bytes) };
+    const { maxFileBytes } = filePartOf(rules);
+    if (bytes.byteLength > maxFileBytes) throw tooLarge(maxFileBytes);
+    if (another) throw invalid(name, `The form must have one part ${name}.`);
+    if (strict && parts.length > 1) throw invalid("body", "The form must have one part.");
+    return;
+  }
   const text = new TextDecoder().decode(body);
   const value = parseJson(/\d{16}/.test(text) ? withSafeIntegers(text) : text);
-  if (value === undefined) return { body: text, refusal: invalidRequest("The body must be JSON.") };
+  content.body = value ?? text;
+  if (value === undefined) throw invalid("body", "The body must be JSON.");
   const isMap = typeof own.additionalProperties === "object";
-  const refusal = refusalOf(value, strict && !isMap ? { ...own, additionalProperties: false } : own, "body");
-  return { body: value, ...(refusal && { refusal }) };
+  checkAll(value, strict && !isMap ? { ...own, additionalProperties: false } : own, "body");
 }
 
 const textOrInteger = /"[^"\\]*(?:\\.[^"\\]*)*"|(?<![\d.eE+-])-?\d{16,19}(?![\d.eE])/gs;
@@ -80,19 +98,6 @@ function withSafeIntegers(json: string): string {
     if (token.startsWith('"') || BigInt.asIntN(64, BigInt(token)) !== BigInt(token)) return token;
     return `${Math.min(Math.max(Number(token), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)}`;
   });
-}
-
-function parameterRefusal(rules: RequestRules, incoming: Incoming, strict: boolean): Refusal | undefined {
-  const sent = new URLSearchParams(incoming.query);
-  const { query = { type: "object" }, headers = { type: "object" } } = rules;
-  const unknown = strict && [...sent.keys()].find((name) => !Object.hasOwn(query.properties ?? {}, name));
-  if (typeof unknown === "string") return invalidRequest(`There is no parameter ${unknown}.`);
-  const header = (name: string): string[] => {
-    const value = incoming.headers[name.toLowerCase()];
-    return value === undefined ? [] : [value];
-  };
-  const queried = valuesOf(query, (name) => sent.getAll(name));
-  return refusalOf(queried, query, "query") ?? refusalOf(valuesOf(headers, header), headers, "headers");
 }
 
 // Parses parameters by the types in the rules. An array parameter that is sent once becomes an array of one.
@@ -111,45 +116,8 @@ function typed(text: string, type: string): unknown {
   return isNumber ? Number(text) : text;
 }
 
-/** The refusal of a value that breaks a rule; undefined if the value breaks none. */
-export function refusalOf(value: unknown, rules: Rules, name: string): Refusal | undefined {
-  try {
-    validate(value, rules, name);
-    checkStrictly(value, rules, name);
-  } catch (error) {
-    if (!isStatusError(error)) throw error;
-    return new Refusal(error.code, sentences(error.text, error.hint));
-  }
-  return undefined;
-}
-
-async function readForm(
-  body: Uint8Array,
-  contentType: string,
-  { name, maxBytes, strict }: { readonly name: string; readonly maxBytes: number; readonly strict: boolean },
-): Promise<ReceivedContent> {
-  const parts = parseMultipart(body, contentType);
-  if (parts === undefined) return { refusal: invalidRequest("The form is not well formed.") };
-  const [part, another] = parts.filter((each) => each.name === name);
-  if (part === undefined) return { refusal: invalidRequest(`The part ${name} is required.`) };
-  const file = {
-    filename: part.filename ?? "file",
-    contentType: part.contentType ?? "application/octet-stream",
-    bytes: part.content.byteLength,
-    sha256: await sha256(part.content),
-  };
-  if (file.bytes > maxBytes) return { file, refusal: tooLarge(maxBytes) };
-  if (another) return { file, refusal: invalidRequest(`The form must have one part ${name}.`) };
-  if (strict && parts.length > 1) return { file, refusal: invalidRequest("The form must have one part.") };
-  return { file };
-}
-
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal("INVALID_ARGUMENT", `A file of up to ${maxBytes} bytes fits in one request.`, 413);
-}
-
-function invalidRequest(message: string): Refusal {
-  return new Refusal("INVALID_ARGUMENT", message);
 }
 
 async function sha256(content: Uint8Array): Promise<string> {
@@ -157,27 +125,30 @@ async function sha256(content: Uint8Array): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** Checks a value by all its rules: the client's, and those that it leaves to the service. @throws StatusError */
+export function checkAll(value: unknown, rules: Rules, name: string): void {
+  validate(value, rules, name);
+  checkStrictly(value, rules, name);
+}
+
 /**
- * Checks what a strict test service rejects but the client leaves to the service: unknown fields, and texts that do not
- * match their pattern or are none of their listed values. @throws StatusError
+ * Checks what the mock server rejects but the client leaves to the service: unknown fields, and texts that do not match
+ * their pattern or are none of their listed values. @throws StatusError
  */
 export function checkStrictly(value: unknown, rules: Rules, name: string): void {
-  const { pattern: source, enum: values, items, additionalProperties: others } = rules;
+  const { pattern: source, enum: values, items, additionalProperties: others, oneOf } = rules;
   if (source !== undefined && !new RegExp(source, "u").test(value as string))
     throw invalid(name, `${name} must have the form ${forms[source]}.`);
   if (values !== undefined && !values.includes(value))
     throw invalid(name, `${name} must be one of ${values.join(", ")}.`);
   // Strings are excluded: each character of a long string would be an entry.
   const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
-  const known = { ...rules.properties, ...variantOf(value, rules)?.properties };
+  const variant = oneOf?.variants[String(memberOf(value, oneOf.propertyName))];
+  const known = { ...rules.properties, ...variant?.properties };
   for (const [key, part] of entries) {
     const found = items ?? ownValue(known, key);
     if (found) checkStrictly(part, found, items ? `${name}[${key}]` : key);
     else if (typeof others === "object") checkStrictly(part, others, key);
     else if (others === false) throw invalid(key, `There is no field ${key}.`);
   }
-}
-
-function variantOf(value: unknown, { oneOf }: Rules): Rules | undefined {
-  return oneOf?.variants[String(memberOf(value, oneOf.propertyName))];
 }

@@ -9,15 +9,9 @@ export type TestOperation = "resume" | "rerank" | "scale" | "upload" | Operation
 export interface TestServiceOptions {
   /** The only API key that is accepted. @default any bearer key */
   apiKey?: string | undefined;
-  /**
-   * The jobs that exist in every account, by id. Missing fields are filled with mock data.
-   * @default every job exists, in the state JOB_STATE_PAUSED
-   */
+  /** The jobs that exist in every account, by id; other fields are mock data. @default every job exists, paused */
   jobs?: Readonly<Record<string, Partial<ReinforcementFineTuningJob>>> | undefined;
-  /**
-   * The deployments that exist, by id, with their number of replicas.
-   * @default every deployment exists, with 1 replica
-   */
+  /** The deployments that exist, by id, with their number of replicas. @default every deployment exists */
   deployments?: Readonly<Record<string, number>> | undefined;
   /** The ids of the datasets that exist. @default every dataset exists */
   datasets?: readonly string[] | undefined;
@@ -34,13 +28,11 @@ export interface ListenOptions {
   /** The host name or address to listen on. @default 127.0.0.1 */
   host?: string | undefined;
   /**
-   * More origins of web pages that may call the server, such as `https://app.example.com`. localhost,
-   * 127.0.0.1 and [::1] at any port are always allowed; `null`, which any page can have, never is. @default none
+   * More origins of web pages that may call the server, such as `https://app.example.com`. Pages of this machine
+   * (localhost, 127.0.0.1, [::1]) always may. @default none
    */
   allowOrigins?: readonly string[] | undefined;
-  /**
-   * Called after each request: the response was sent, or the client disconnected. Errors that it throws are ignored.
-   */
+  /** Called once the response was sent, or the client disconnected. Errors that it throws are ignored. */
   onRequest?: ((request: ServedRequest) => void) | undefined;
 }
 
@@ -110,10 +102,7 @@ export interface TestDataset {
   readonly files: readonly TestStoredFile[];
 }
 
-/**
- * A scripted failure of a request. Set one of these: `status` and/or `code`, `reset`, `stall`, `truncate`. `delayMs`
- * can be added to each of them, or be set alone.
- */
+/** A scripted failure. Set `status` and/or `code`, or `reset`, `stall` or `truncate`; `delayMs` with these or alone. */
 export interface ScriptedFailure {
   /** How many requests fail this way; `Infinity` for all. @default 1 */
   times?: number | undefined;
@@ -135,12 +124,9 @@ export interface ScriptedFailure {
   stall?: boolean | undefined;
   /** Carry out the operation, send the headers and half of the body of the real response, then break the connection. */
   truncate?: boolean | undefined;
-  /** How many milliseconds to wait before the failure. If it is set alone, the real response is sent late. */
+  /** How many milliseconds to wait first. If it is set alone, the real response is sent late. */
   delayMs?: number | undefined;
-  /**
-   * Carry out the operation, although its response is lost.
-   * @default true for `truncate` and for `delayMs` alone, else false
-   */
+  /** Carry out the operation, although its response is lost. @default true for `truncate` and `delayMs` alone */
   executes?: boolean | undefined;
 }
 
@@ -161,15 +147,11 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A test service, which imitates the service. {@link createTestService} creates it. */
+/** A test service. {@link createTestService} creates it. */
 export interface TestService {
   /** A `fetch` function that responds without a network. The host of the URL does not matter. */
   readonly fetch: TestFetch;
-  /**
-   * Starts a server on a real port of this machine. Needs node:http: Node, Bun or Deno.
-   *
-   * @param options The port, the host and more; by default any free port of `127.0.0.1`.
-   */
+  /** Starts a server on a port of this machine, by default any free one. Needs node:http: Node, Bun or Deno. */
   listen(options?: ListenOptions): Promise<TestServer>;
   /** The requests received so far, in the order in which they were complete. */
   readonly requests: readonly TestRequest[];
@@ -180,8 +162,7 @@ export interface TestService {
   /** The datasets that requests have named so far, by full resource name. */
   readonly datasets: ReadonlyMap<string, TestDataset>;
   /**
-   * Scripts a failure of the next requests of an operation. The failures of one operation are used up in the order in
-   * which they were scripted.
+   * Scripts a failure of the next requests of an operation. Failures are used up in the order of their scripts.
    *
    * @param operation The operation whose requests fail.
    * @param failure How the requests fail, and how many of them.
@@ -194,8 +175,7 @@ export interface TestService {
    * operation still changes its resource.
    *
    * @param operation The operation whose response is scripted.
-   * @param value The body: an object if the operation responds with JSON, a string for text, a string or Uint8Array for
-   * bytes.
+   * @param value The body: an object for JSON, a string for text, a string or Uint8Array for bytes.
    * @throws StatusError `INVALID_ARGUMENT` for a value that the operation cannot respond with.
    * @example service.answer("rerank", { object: "list", model: "m", data: [{ index: 1, relevance_score: 0.9 }] });
    */

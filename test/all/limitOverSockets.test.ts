@@ -1,11 +1,11 @@
 // What a run makes of services with other limits, over real sockets. Each is compared with a run of a fixed number that
 // goes on beside it, on the same machine; test/policy/pace.test.ts says the same in simulated time.
 import { expect, test } from "vitest";
-import { type RefusingService, startRefusing } from "../../bench/refusals/server.js";
-import { services } from "../../bench/refusals/services.js";
 import { type RerankAllOptions, rerankAll } from "../../src/bulk/index.js";
 import { createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
+import { type RefusingService, startRefusing } from "../support/refusals/server.js";
+import { services } from "../support/refusals/services.js";
 
 interface Ran {
   /** When each row was done, in milliseconds since the run began. */

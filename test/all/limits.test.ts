@@ -1,11 +1,15 @@
 import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import * as bundleSize from "../../bench/scenarios/bundleSize.js";
-import * as manyAtOnce from "../../bench/scenarios/manyAtOnce.js";
-import * as uploadMemory from "../../bench/scenarios/uploadMemory.js";
 import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
 import { root } from "../support/project.js";
+
+type Measure = (options: object) => Promise<Readonly<Record<string, readonly number[]>>>;
+// It is JavaScript, without types.
+const bench = await import(new URL("../../bench/scenarios.js", import.meta.url).href);
+const { bundleSize, manyAtOnce, uploadMemory } = bench.scenarios as Readonly<
+  Record<"bundleSize" | "manyAtOnce" | "uploadMemory", { readonly measure: Measure }>
+>;
 
 let packed: PackedPackage;
 let entry: string;
@@ -47,7 +51,7 @@ function secondsOfTen(...args: string[]): number {
 
 test("`tunerank --help` takes at most half as much again as an empty Node", () => {
   const command = path.join(packed.installed, "dist/cli/main.js");
-  const empty = path.join(root, "bench/children/empty.js");
+  const empty = path.join(root, "bench/empty.js");
   // The least of four rounds by turns: what else runs on the machine only adds.
   let [own, bare] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < 4; round++) {

@@ -1,8 +1,8 @@
 // The search in a program whose event loop is busy for half of the time, in simulated time.
 import { expect, test } from "vitest";
-import { EventClock } from "../../bench/refusals/simulation/clock.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { LimitSearch } from "../../src/policy/search.js";
+import { EventClock } from "../support/refusals/simulate.js";
 
 /** Sends requests for ten seconds. @returns the limit that is found. @param serviceMs When a request made now is done */
 function limitFound(serviceMs: (now: number) => number, blockedMs: number, isMeasured = true): number {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { type RefusingService, startRefusing } from "../../../bench/refusals/server.js";
+import { type RefusingService, startRefusing } from "../../../test/support/refusals/server.js";
 import { readResults, writeChunks } from "../support/lists.js";
 import { until } from "../support/waiting.js";
 

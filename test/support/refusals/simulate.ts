@@ -1,14 +1,13 @@
 // A run of many rows over the engine of a bulk run (Run, Lane, Limiter, the retry table), in simulated time.
+
+import { seededRandom } from "../../../bench/outage/random.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
 import { retryAfterMs } from "../../../src/policy/ofResponse.js";
 import type { RetryState } from "../../../src/policy/retry.js";
-import { Lane, Run, type Work } from "../../../src/policy/run.js";
-import { seededRandom } from "../../outage/random.js";
-import { hashed, type Rule } from "../rules.js";
-import { headersOf, type No } from "../server.js";
-import type { Service } from "../services.js";
-import { EventClock } from "./clock.js";
+import { type Clock, Lane, Run, type Work } from "../../../src/policy/run.js";
+import { headersOf, type No } from "./server.js";
+import { hashed, type Rule, type Service } from "./services.js";
 
 /** What a run needed. */
 export interface Figures {
@@ -260,4 +259,44 @@ function failureOf(no: No, now: number): Failure {
 function eventOf(status: number, asked: number | undefined): Failure["events"][number] {
   if (status === 429) return asked === undefined ? "exhausted" : "exhaustedTimed";
   return status === 503 ? "unavailable" : status === 401 ? "unauthenticated" : "refused";
+}
+
+interface Event {
+  readonly at: number;
+  run: (() => void) | undefined;
+}
+
+/** Time that passes from event to event. Events of one time happen in the order in which they were set. */
+export class EventClock implements Clock {
+  #now = 0;
+  // The next event is the last.
+  readonly #events: Event[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const event: Event = { at: this.#now + ms, run };
+    let [from, until] = [0, this.#events.length];
+    while (from < until) {
+      const middle = (from + until) >> 1;
+      if ((this.#events[middle] as Event).at > event.at) from = middle + 1;
+      else until = middle;
+    }
+    this.#events.splice(from, 0, event);
+    return () => {
+      event.run = undefined;
+    };
+  }
+
+  /** Runs the next event. @returns false if there is none */
+  next(): boolean {
+    const event = this.#events.pop();
+    if (event === undefined) return false;
+    if (event.run === undefined) return true;
+    this.#now = event.at;
+    event.run();
+    return true;
+  }
 }

@@ -1,2 +1,0 @@
-/** Measures the package whose built index.js is `entry`; every figure has its samples. */
-export function measure(options: { entry?: string }): Promise<Record<string, number[]>>;

@@ -1,6 +1,0 @@
-/** Measures the package whose built index.js is `entry`; every figure has its samples. */
-export function measure(options: {
-  entry?: string;
-  calls?: number;
-  every?: number;
-}): Promise<Record<string, number[]>>;
