@@ -1,13 +1,25 @@
 // npm run mutate: Stryker's mutants of our decisions. With --clients the broken clients of contract/conformance in every
-// language that this machine has, or in those named behind it. With --checkpoint the rules of the command's checkpoint.
+// language that this machine has, or in those named behind it. With --faults single faults all over the package, with
+// --checkpoint the rules of the command's checkpoint: all, or those that contain one of the texts behind it; --whole runs
+// `npm test` for what the tests of a fault do not notice, --types compiles all faults.
 import { spawnSync } from "node:child_process";
 import { recordRun } from "../../scripts/lastRuns.js";
-import { mutateCheckpoint } from "./checkpoint/run.js";
+import { brokenRules } from "./checkpoint/rules.js";
 import { languages, rareMutants, scoresOf } from "./clients.js";
+import { checkTypes, runFaults } from "./faultRun.js";
+import { faults } from "./faults.js";
 
 const [first, ...only] = process.argv.slice(2);
-if (first === "--checkpoint") {
-  if ((await mutateCheckpoint(only)) > 0) process.exitCode = 1;
+if (first === "--faults" || first === "--checkpoint") {
+  const rules = brokenRules.map(({ rule, file, from, to, test: [tests, named] }) => {
+    return { fault: rule, file: `src/cli/${file}`, from, to, tests: [tests], named };
+  });
+  const all = first === "--faults" ? faults : rules;
+  const texts = only.filter((text) => !text.startsWith("--"));
+  const left = only.includes("--types")
+    ? await checkTypes(all)
+    : await runFaults(all, texts, only.includes("--whole"));
+  if (left > 0) process.exitCode = 1;
 } else if (first === "--clients") {
   const scores = await scoresOf(languages.filter(({ name }) => only.length === 0 || only.includes(name)));
   const rare = rareMutants();
