@@ -53,3 +53,17 @@ export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "af
 }
 
 export type Step = { readonly response: CellResponse } | { readonly network: string };
+
+/**
+ * The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the number of the call, from 1.
+ * If calls are made one after another, the only one is the cell itself.
+ */
+export function callsIn(cell: Cell): readonly Cell[] {
+  const { parallel } = cell.client;
+  if (parallel === undefined) return [cell];
+  const { asked, steps } = cell;
+  return Array.from({ length: parallel }, (_, index) => {
+    const numbered = JSON.stringify({ asked, steps }).replaceAll("{n}", `${index + 1}`);
+    return { ...cell, ...(JSON.parse(numbered) as Pick<Cell, "asked" | "steps">) };
+  });
+}

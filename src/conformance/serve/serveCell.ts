@@ -2,18 +2,17 @@
 // lists, and logs the client's requests.
 
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import http, { type IncomingMessage, type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Cell, Step, Via } from "../cell.js";
+import { type Cell, callsIn, type Step, type Via } from "../cell.js";
 import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
-import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
-import { callsIn, createGate } from "./parallelCalls.js";
+import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
+import { actsOf, perform } from "./exchange.js";
 import { proxiedHost, startProxy } from "./proxy.js";
 import { codingsOf } from "./rawRequest.js";
-import { faults, letThroughMs, sendResponse } from "./sendResponse.js";
 
 export interface Served {
   readonly address: Address;
@@ -36,20 +35,19 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const via = cell.via ?? tunnels[network];
   const place = await unreachable[via ? "" : network]?.();
   if (place) return { ...place, log, leftBehind: async () => [] };
-  const certificate = certificateFor(network, via);
+  const { isPlain, wantsOne, isTrusted, ...named } = handshakes[via?.scheme ?? network] ?? { isPlain: true };
+  const certificate = isPlain ? undefined : createCertificate(named);
   const used: Row["used"] = new Map();
-  const listener = listenerOf(cell, { keys, used }, (...seen) => {
-    onRequest();
-    return log.push(...seen);
+  const listener = listenerOf(cell, { keys, used }, (seen) => {
+    // A row that never ends does not keep the run going.
+    if (log.length < mostRequests) onRequest();
+    return log.push(seen) - 1;
   });
-  const isEncrypted = certificate !== undefined && network !== "tls-not-spoken" && network !== "tls-closed";
-  const server = isEncrypted
-    ? https.createServer({ ...certificate, requestCert: network === "tls-certificate-wanted" }, listener)
+  const { cert, key } = certificate ?? {};
+  const server = certificate
+    ? https.createServer({ cert, key, requestCert: wantsOne === true }, listener)
     : http.createServer(listener);
-  // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not
-  // have. After a 101, however, the server does: libcurl reads until the connection ends.
-  if (!cell.steps.some((each) => "response" in each && each.response.status === 101))
-    server.keepAliveTimeout = 0;
+  server.on("checkContinue", listener);
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -59,14 +57,12 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
-  const address = proxy ? proxiedAddress(via, proxy.url) : { baseUrl: `http://127.0.0.1:${port}` };
-  const baseUrl = network.startsWith("tls-") ? address.baseUrl.replace("http", "https") : address.baseUrl;
-  const isTrusted = via?.scheme === "https" || trusted.has(network);
+  const scheme = via?.scheme ?? (network.startsWith("tls-") ? "https" : "http");
   return {
     address: {
-      ...address,
-      baseUrl: baseUrl + (cell.basePath ?? ""),
-      ...(isTrusted && certificate && { caCertificate: certificate.cert }),
+      baseUrl: `${scheme}://${proxy ? proxiedHost : `127.0.0.1:${port}`}${cell.basePath ?? ""}`,
+      ...(proxy && (via.environment ? environmentOf(proxy.url, via.environment) : { proxy: proxy.url })),
+      ...(isTrusted && certificate && { caCertificate: certificate.ca }),
     },
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
@@ -78,27 +74,37 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   };
 }
 
+// Far more requests than any row expects.
+const mostRequests = 1000;
+
 const tunnels: Readonly<Record<string, Via>> = {
   "tunnel-failed": { scheme: "https", refusal: 503 },
   "tunnel-refused": { scheme: "https", refusal: 403 },
   "tunnel-credentials": { scheme: "https", refusal: 407 },
 };
 
-// The faults of TLS that a client meets although it trusts the certificate.
-const trusted: ReadonlySet<string> = new Set(["tls-certificate-wanted", "tls-other-name", "tls-expired"]);
-
-function certificateFor(network: string, via: Via | undefined): Certificate | undefined {
-  if (via?.scheme === "https" || network === "tls-other-name")
-    return createCertificate({ host: proxiedHost });
-  if (!network.startsWith("tls-")) return undefined;
-  return createCertificate({ isExpired: network === "tls-expired" });
+interface Handshake {
+  readonly isPlain?: true;
+  readonly host?: string;
+  readonly isExpired?: true;
+  /** Whether the server asks for a certificate of the client. */
+  readonly wantsOne?: true;
+  /** Whether the client trusts the certificate. */
+  readonly isTrusted?: true;
 }
 
-function proxiedAddress({ scheme, environment }: Via, proxy: string): Address {
-  const baseUrl = `${scheme}://${proxiedHost}`;
-  if (environment === undefined) return { baseUrl, proxy };
-  return { baseUrl, environment: { HTTPS_PROXY: proxy, NO_PROXY: environment.except } };
-}
+// The TLS of a row behind a proxy, and that of each fault.
+const handshakes: Readonly<Record<string, Handshake>> = {
+  https: { host: proxiedHost, isTrusted: true },
+  "tls-untrusted": {},
+  "tls-expired": { isExpired: true, isTrusted: true },
+  "tls-other-name": { host: proxiedHost, isTrusted: true },
+  "tls-certificate-wanted": { wantsOne: true, isTrusted: true },
+};
+
+const environmentOf = (proxy: string, { except }: NonNullable<Via["environment"]>) => ({
+  environment: { HTTPS_PROXY: proxy, NO_PROXY: except },
+});
 
 // How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
 const graceMs = 1000;
@@ -120,52 +126,59 @@ async function leftBehind(
   return [];
 }
 
-type Keep = (...seen: RequestLog) => number;
-
 interface Row {
   readonly keys: readonly string[];
-  /** The open connections that carried a request, and whether the last one of each had no whole response. */
+  /** The open connections that carried a request, and whether the last one of each had its whole response. */
   readonly used: Map<Socket, () => boolean>;
 }
 
-function listenerOf(cell: Cell, { keys, used }: Row, keep: Keep): RequestListener {
+/** @param keep Takes a request into the log, and returns its index there. */
+function listenerOf(cell: Cell, { keys, used }: Row, keep: (seen: SeenRequest) => number): RequestListener {
   const connectionProblems = connectionsOf(cell);
   const dueKeys = dueKeysOf(cell, keys);
   const waiting = [...callsIn(cell)];
   const opened = createGate(waiting.length);
-  return async (request, response) => {
-    const arrivedMs = performance.now();
-    const { socket } = request;
+  let isWatched = cell.client.parallel === undefined;
+  return async (request) => {
+    const { socket, headers } = request;
     request.on("error", () => {});
-    response.on("error", () => {});
-    const seen = { arrivedMs, endedMs: undefined as number | undefined, problems: [] as string[] };
-    const index = keep(seen) - 1;
+    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
+    const blame = (...problems: readonly string[]): void => void seen.problems.push(...problems);
+    const index = keep(seen);
     const nth = Math.min(index, cell.steps.length - 1);
     const step = cell.steps[nth] as Step;
     const due = dueKeys(index, step);
-    seen.problems.push(...connectionProblems(socket, step));
+    blame(...connectionProblems(socket, step));
+    let isDone = false;
     if (!used.has(socket)) socket.on("close", () => used.delete(socket));
-    used.set(socket, () => "network" in step && !response.writableFinished);
-    if (cell.client.parallel === undefined) seen.problems.push(...(await openProblems(cell, socket, used)));
-    const manner = "response" in step ? step.response.manner : step.network;
-    if (manner === "request-unread") return;
-    if (manner === "early" || manner === "early-closed") respond(request, response, { step, seen, keys });
-    if (manner === "early-closed") {
-      setTimeout(() => socket.destroy(), letThroughMs);
-      return;
+    used.set(socket, () => isDone);
+    // It is waited for once in a row, so that a client that leaves every connection open ends its row in time, too.
+    if (isWatched) {
+      const found = await openProblems(cell, socket, used);
+      blame(...found);
+      isWatched = found.length === 0;
     }
-    if (manner === "read-slowly") await pause(slowMs);
-    const body = await bodyOf(request, manner === "read-slowly").catch(() => undefined);
-    if (body === undefined) return;
-    const { call, problems } = callOf({ request, body }, waiting, { due, all: keys });
-    seen.problems.push(...problems);
-    await opened();
-    if (manner !== "early") respond(request, response, { step: call.steps[nth] as Step, seen, keys });
+    let call = cell;
+    const read = async (isSlow: boolean): Promise<void> => {
+      if (headers.expect) socket.write("HTTP/1.1 100 Continue\r\n\r\n");
+      const found = callOf({ request, body: await bodyOf(request, isSlow) }, waiting, { due, all: keys });
+      call = found.call;
+      blame(...found.problems);
+      await opened();
+    };
+    const ended = (): void => {
+      seen.endedMs = performance.now();
+    };
+    const codings = codingsOf(headers["accept-encoding"]);
+    const acts = actsOf(() => call.steps[nth] as Step, {
+      keys,
+      codings,
+      closes: headers.connection === "close",
+    });
+    // A connection that the client closes ends the acts.
+    isDone = await perform(acts, socket, { read, ended, blame }).catch(() => false);
   };
 }
-
-// How long the server waits before it begins to read slowly, in milliseconds.
-const slowMs = 1000;
 
 async function bodyOf(request: IncomingMessage, isSlow: boolean): Promise<Buffer> {
   if (!isSlow) return await buffer(request);
@@ -183,7 +196,7 @@ const mostOpen = 3;
 // Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
 async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): Promise<readonly string[]> {
   const isOne = client.clients === undefined && !client.newClientPerCall;
-  const isLeft = (): boolean => [...used].some(([socket, isUnfinished]) => socket !== own && isUnfinished());
+  const isLeft = (): boolean => [...used].some(([socket, isDone]) => socket !== own && !isDone());
   const isMany = (): boolean => isOne && used.size > mostOpen;
   for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
     if (performance.now() - from < graceMs) continue;
@@ -192,6 +205,23 @@ async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): P
       : ["the connection of the failed attempt is still open"];
   }
   return [];
+}
+
+const longestHoldMs = 500;
+
+// Returns a function that each request awaits. All go on once `requests` requests came, or half a second passed.
+function createGate(requests: number): () => Promise<void> {
+  let left = requests;
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    left -= 1;
+    if (left <= 0) open();
+    else setTimeout(open, longestHoldMs).unref();
+    return opened;
+  };
 }
 
 // The keys that the nth request may use: that of the client whose turn it is; after a 401, the client's second key.
@@ -222,19 +252,6 @@ function callOf(
   if (best === undefined) throw new Error("A cell has no call.");
   if (waiting.length > 1) waiting.splice(waiting.indexOf(best.call), 1);
   return best;
-}
-
-function respond(
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-  { step, seen, keys }: { readonly step: Step; readonly seen: SeenRequest; readonly keys: readonly string[] },
-): void {
-  const ended = (): void => {
-    seen.endedMs = performance.now();
-  };
-  const codings = codingsOf(headers["accept-encoding"]);
-  if ("response" in step) void sendResponse(response, step.response, { keys, ended, codings });
-  else faults[step.network]?.(response, ended, (problem) => seen.problems.push(problem));
 }
 
 interface SeenRequest {
