@@ -1,8 +1,9 @@
 // Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
-import { type Cell, callsIn, type Expected } from "./cell.js";
+import { type Cell, type CellResponse, callsIn, type Expected } from "./cell.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
+import { when } from "./serve/checkRequest.js";
 import { holdsKey } from "./serve/rawRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
@@ -57,8 +58,6 @@ export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison
   };
 }
 
-const when = (is: boolean, text: string): readonly string[] => (is ? [text] : []);
-
 /**
  * Whether a machine that leaves its programs too little time can have caused all of these differences: waits and times
  * that are out of their limits; in a row that can run into a time limit, also what a client counts and reports then.
@@ -100,35 +99,38 @@ function shown(value: unknown): string {
   return value === undefined ? "none" : (JSON.stringify(value) ?? "none");
 }
 
-function errorDifferences(cell: Cell, outcome: ReportedOutcome): readonly string[] {
-  const { expected } = cell;
+function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOutcome): readonly string[] {
   if (outcome.hasValue) return [`value: there is one, instead of the code ${shown(expected.code)}`];
+  const { code, executed, retryAfterMs, message } = outcome;
   return [
-    ...different("code", outcome.code, expected.code),
-    ...(expected.executed === undefined ? [] : different("executed", outcome.executed, expected.executed)),
-    ...different("retryAfterMs", outcome.retryAfterMs ?? undefined, expected.retryAfterMs),
+    ...different("code", code, expected.code),
+    ...(expected.executed === undefined ? [] : different("executed", executed, expected.executed)),
+    ...different("retryAfterMs", retryAfterMs ?? undefined, expected.retryAfterMs),
     ...comparedNames.flatMap((name) =>
       outcome[name] === undefined || expected[name] === undefined
         ? []
         : different(name, outcome[name], expected[name]),
     ),
-    ...messageDifferences(cell, outcome),
+    ...(expected.message === undefined || !(step && "response" in step)
+      ? []
+      : messageDifferences(step.response, message, expected.message)),
   ];
 }
 
 // Members of an outcome that are compared only if the client posts them.
 const comparedNames = ["executedBecause", "inferred", "codeSource", "notRetried"] as const;
 
-function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutcome): readonly string[] {
-  const [step] = steps;
-  if (expected.message === undefined || !(step && "response" in step)) return [];
-  const { status, body } = step.response;
-  const wanted = expected.message ?? `${status}`;
-  if (message === undefined) return [`message: none is posted, and it must hold ${shown(wanted)}`];
-  if (!message.includes(wanted))
-    return [`message: ${shown(message.slice(0, 200))} does not hold ${shown(wanted)}`];
-  const page = typeof body === "string" && /^\s*</.test(body);
-  return page && /<\/?[a-z!]/i.test(message) ? ["message: it shows the tags of a page"] : [];
+function messageDifferences(
+  { status, body }: CellResponse,
+  message: string | undefined,
+  expected: string | null,
+): readonly string[] {
+  const wanted = shown(expected ?? `${status}`);
+  if (message === undefined) return [`message: none is posted, and it must hold ${wanted}`];
+  if (!message.includes(expected ?? `${status}`))
+    return [`message: ${shown(message.slice(0, 200))} does not hold ${wanted}`];
+  const isPage = typeof body === "string" && /^\s*</.test(body);
+  return when(isPage && /<\/?[a-z!]/i.test(message), "message: it shows the tags of a page");
 }
 
 /** The differences in the call's value. @param text The posted JSON: JSON.parse would lose digits of long integers. */
@@ -143,44 +145,35 @@ function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): r
 }
 
 function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: ReportedOutcome): readonly string[] {
-  const due = responseDue(cell);
-  if (typeof due === "string" && typeof cell.asked.answer === "string")
-    return given === due ? [] : [`value: ${JSON.stringify(given)} instead of ${JSON.stringify(due)}`];
-  const wanted = typeof due === "string" ? exactly(due) : due;
+  const { asked, steps, expected } = cell;
+  const { answer = {} } = asked;
+  if (typeof answer === "string")
+    return given === answer ? [] : [`value: ${JSON.stringify(given)} instead of ${JSON.stringify(answer)}`];
+  // A response without fields is {}: a client need not return an empty object.
+  const step = steps[Math.min(expected.requests, steps.length) - 1];
+  const isEmpty = Object.keys(answer).length === 0 || !step || !("response" in step);
+  const wanted = isEmpty ? {} : exactly(`${step.response.body}`);
   const [is, should] = [given, wanted].map((value) => compared(value, cell, capabilities));
   const differ = Object.entries(should as object).filter(
     ([name, part]) => !isDeepStrictEqual((is as Record<string, unknown> | null)?.[name], part),
   );
-  return differ.length === 0
-    ? []
-    : [`value: ${differ.map(([name]) => name).join(", ")} not as in the response`];
-}
-
-// The expected value: the response to the last expected request. It is {} if the operation's response has no fields: a
-// client need not return an empty object.
-function responseDue({ asked, steps, expected }: Cell): object | string {
-  const { answer = {} } = asked;
-  if (typeof answer !== "string" && Object.keys(answer).length === 0) return {};
-  const step = steps[Math.min(expected.requests, steps.length) - 1];
-  if (typeof answer === "string") return answer;
-  return step && "response" in step ? `${step.response.body}` : {};
+  return when(differ.length > 0, `value: ${differ.map(([name]) => name).join(", ")} not as in the response`);
 }
 
 // Removes members that are not compared: each is compared only for clients with a capability that this client lacks.
 function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: readonly string[]): unknown {
   const left = structuredClone(value);
-  for (const [capability, pointers] of Object.entries(comparedFor)) {
-    if (!capabilities.includes(capability)) for (const pointer of pointers) remove(left, pointer);
+  const without = Object.entries(comparedFor).filter(([capability]) => !capabilities.includes(capability));
+  for (const pointer of without.flatMap(([, pointers]) => pointers)) {
+    const names = pointer.slice(1).split("/");
+    const last = names.pop() ?? "";
+    const parent = names.reduce<unknown>(
+      (at, name) => (at as Record<string, unknown> | undefined)?.[name],
+      left,
+    );
+    if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
   }
   return left;
-}
-
-function remove(value: unknown, pointer: string): void {
-  const names = pointer.slice(1).split("/");
-  const last = names.pop() ?? "";
-  let parent = value;
-  for (const name of names) parent = (parent as Record<string, unknown> | undefined)?.[name];
-  if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
 }
 
 // Parses JSON, but turns an integer that a double may not hold exactly into a string with its digits.

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type Cell, callsIn } from "./cell.js";
 import { compare, dependOnTime } from "./compare.js";
 import type { MachineWatch } from "./machine.js";
-import { BadOutcome, type ReportedOutcome, readOutcome } from "./outcome.js";
+import { BadOutcome, readOutcome } from "./outcome.js";
 import { NotOnThisMachine } from "./serve/connectionFaults.js";
 import { type Served, serveCell } from "./serve/serveCell.js";
 
@@ -27,11 +27,11 @@ interface Serving {
   readonly before: readonly (readonly string[])[];
 }
 
-interface UnderWay extends Serving {
+type UnderWay = Serving & {
   readonly keys: readonly string[];
   readonly served: Served;
   readonly givenMs: number;
-}
+};
 
 // How many times a row is served to the client at most. If the machine is not busy, the first time gives the result.
 const mostServings = 4;
@@ -101,22 +101,29 @@ export class Session {
     const outcome = readOutcome(text);
     const row = this.#running.get(outcome.id);
     if (row === undefined) throw new BadOutcome(this.#unknown(outcome.id));
-    const took = performance.now() - row.givenMs;
+    const { cell, before, givenMs, keys, served } = row;
+    const took = performance.now() - givenMs;
     // The row is not finished before it is known whether an aborted call left a connection or a request behind.
-    const late = await row.served.leftBehind();
-    const result = resultOf(row, outcome, { text, took, late });
-    const { cell, before, givenMs } = row;
+    const late = await served.leftBehind();
+    let result: RowResult;
+    if (outcome.skipped === undefined) {
+      const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
+      const differences = [...found, ...late];
+      const kind = differences.length === 0 ? "passed" : "failed";
+      const again = before.length > 0 && { whileBusy: before };
+      result = { id: cell.id, result: kind, differences, notes, ...again };
+    } else result = skippedFor(cell, outcome.skipped);
     const servings = [...before, result.differences];
     const isPostponed =
       result.result === "failed" &&
       servings.length < mostServings &&
       dependOnTime(cell, result.differences, took) &&
       this.#machine.busySince(givenMs);
-    if (this.#running.delete(outcome.id)) {
+    if (this.#running.delete(cell.id)) {
       if (isPostponed) this.#postponed.push({ cell, before: servings });
       else this.results.push(result);
     }
-    await row.served.close();
+    await served.close();
     return isPostponed ? { ...result, result: "postponed" } : result;
   }
 
@@ -148,23 +155,10 @@ function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
 }
 
-function resultOf(
-  { cell, before, keys, served }: UnderWay,
-  outcome: ReportedOutcome,
-  { text, took, late }: { readonly text: string; readonly took: number; readonly late: readonly string[] },
-): RowResult {
-  const { id, needs } = cell;
-  if (outcome.skipped !== undefined) {
-    if (needs.includes(outcome.skipped)) return skipped(id, outcome.skipped);
-    const needed = needs.length === 0 ? "nothing" : needs.join(", ");
-    throw new BadOutcome(
-      `${id} cannot be skipped for ${JSON.stringify(outcome.skipped)}: it needs ${needed}.`,
-    );
-  }
-  const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
-  const differences = [...found, ...late];
-  const result = differences.length === 0 ? "passed" : "failed";
-  return { id, result, differences, notes, ...(before.length > 0 && { whileBusy: before }) };
+function skippedFor({ id, needs }: Cell, need: string): RowResult {
+  if (needs.includes(need)) return skipped(id, need);
+  const needed = needs.length === 0 ? "nothing" : needs.join(", ");
+  throw new BadOutcome(`${id} cannot be skipped for ${JSON.stringify(need)}: it needs ${needed}.`);
 }
 
 // Random API keys for one test case, one for each client, or two if the client takes its key from a function. No real

@@ -33,7 +33,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 final class Certify {
-  static final HttpClient HTTP = HttpClient.newHttpClient();
+  // Of the client, whose system properties are set before java.net.http reads them.
+  static final HttpClient HTTP = new Client().connections.get().build();
   /** What java.net.http does not pass on, or cannot do without a setting of the whole program. */
   static final Set<String> HIDDEN =
       Set.of("status-101", "bytes-behind", "proxy-credentials", "proxy-environment");

@@ -2,13 +2,12 @@
 // lists, and logs the client's requests.
 
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener } from "node:http";
+import http, { type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Cell, callsIn, type Step, type Via } from "../cell.js";
-import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
+import { connectionProblems, problemsOf, statusOf } from "./checkRequest.js";
 import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
 import { actsOf, perform } from "./exchange.js";
 import { proxiedHost, startProxy } from "./proxy.js";
@@ -37,17 +36,15 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   if (place) return { ...place, log, leftBehind: async () => [] };
   const { isPlain, wantsOne, isTrusted, ...named } = handshakes[via?.scheme ?? network] ?? { isPlain: true };
   const certificate = isPlain ? undefined : createCertificate(named);
-  const used: Row["used"] = new Map();
-  const listener = listenerOf(cell, { keys, used }, (seen) => {
-    // A row that never ends does not keep the run going.
-    if (log.length < mostRequests) onRequest();
-    return log.push(seen) - 1;
-  });
+  const used: Used = new Map();
+  const listener = listenerOf(cell, keys, used, log);
   const { cert, key } = certificate ?? {};
   const server = certificate
     ? https.createServer({ cert, key, requestCert: wantsOne === true }, listener)
     : http.createServer(listener);
-  server.on("checkContinue", listener);
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  // A row that never ends does not keep the run going.
+  server.on("request", () => log.length < mostRequests && onRequest());
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -57,11 +54,13 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
+  const except = via?.environment?.except;
+  const environment = { HTTPS_PROXY: proxy?.url ?? "", NO_PROXY: except ?? "" };
   const scheme = via?.scheme ?? (network.startsWith("tls-") ? "https" : "http");
   return {
     address: {
       baseUrl: `${scheme}://${proxy ? proxiedHost : `127.0.0.1:${port}`}${cell.basePath ?? ""}`,
-      ...(proxy && (via.environment ? environmentOf(proxy.url, via.environment) : { proxy: proxy.url })),
+      ...(proxy && (except === undefined ? { proxy: proxy.url } : { environment })),
       ...(isTrusted && certificate && { caCertificate: certificate.ca }),
     },
     log,
@@ -83,17 +82,11 @@ const tunnels: Readonly<Record<string, Via>> = {
   "tunnel-credentials": { scheme: "https", refusal: 407 },
 };
 
-interface Handshake {
-  readonly isPlain?: true;
-  readonly host?: string;
-  readonly isExpired?: true;
-  /** Whether the server asks for a certificate of the client. */
-  readonly wantsOne?: true;
-  /** Whether the client trusts the certificate. */
-  readonly isTrusted?: true;
-}
+type Handshake = Parameters<typeof createCertificate>[0] &
+  Readonly<Partial<Record<"isPlain" | "wantsOne" | "isTrusted", true>>>;
 
-// The TLS of a row behind a proxy, and that of each fault.
+// The TLS of a row behind a proxy, and that of each fault: whether it wants a certificate of the client, and whether the
+// client trusts the server's.
 const handshakes: Readonly<Record<string, Handshake>> = {
   https: { host: proxiedHost, isTrusted: true },
   "tls-untrusted": {},
@@ -101,10 +94,6 @@ const handshakes: Readonly<Record<string, Handshake>> = {
   "tls-other-name": { host: proxiedHost, isTrusted: true },
   "tls-certificate-wanted": { wantsOne: true, isTrusted: true },
 };
-
-const environmentOf = (proxy: string, { except }: NonNullable<Via["environment"]>) => ({
-  environment: { HTTPS_PROXY: proxy, NO_PROXY: except },
-});
 
 // How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
 const graceMs = 1000;
@@ -126,32 +115,35 @@ async function leftBehind(
   return [];
 }
 
-interface Row {
-  readonly keys: readonly string[];
-  /** The open connections that carried a request, and whether the last one of each had its whole response. */
-  readonly used: Map<Socket, () => boolean>;
-}
+/** The open connections that carried a request: the step of the last one, and whether its whole response was sent. */
+type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 
-/** @param keep Takes a request into the log, and returns its index there. */
-function listenerOf(cell: Cell, { keys, used }: Row, keep: (seen: SeenRequest) => number): RequestListener {
-  const connectionProblems = connectionsOf(cell);
-  const dueKeys = dueKeysOf(cell, keys);
+// How long requests of calls that are made at the same time wait for each other, in milliseconds.
+const longestHoldMs = 500;
+
+function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog): RequestListener {
+  const { clients, parallel } = cell.client;
   const waiting = [...callsIn(cell)];
-  const opened = createGate(waiting.length);
-  let isWatched = cell.client.parallel === undefined;
+  let arrived = 0;
+  let last: Step | undefined;
+  let isWatched = parallel === undefined;
   return async (request) => {
     const { socket, headers } = request;
     request.on("error", () => {});
     const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
     const blame = (...problems: readonly string[]): void => void seen.problems.push(...problems);
-    const index = keep(seen);
+    const index = log.push(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
     const step = cell.steps[nth] as Step;
-    const due = dueKeys(index, step);
-    blame(...connectionProblems(socket, step));
-    let isDone = false;
+    blame(...connectionProblems(cell, used.get(socket)?.step, last));
+    // A request may use the key of the client whose turn it is; after a 401, the client's second key.
+    const isRenewed = keys.length > 1 && statusOf(last) === 401;
+    const turn = clients && index % clients;
+    const due = turn === undefined ? keys.slice(isRenewed ? 1 : 0) : keys.slice(turn, turn + 1);
+    last = step;
     if (!used.has(socket)) socket.on("close", () => used.delete(socket));
-    used.set(socket, () => isDone);
+    const own = { step, isDone: false };
+    used.set(socket, own);
     // It is waited for once in a row, so that a client that leaves every connection open ends its row in time, too.
     if (isWatched) {
       const found = await openProblems(cell, socket, used);
@@ -161,42 +153,45 @@ function listenerOf(cell: Cell, { keys, used }: Row, keep: (seen: SeenRequest) =
     let call = cell;
     const read = async (isSlow: boolean): Promise<void> => {
       if (headers.expect) socket.write("HTTP/1.1 100 Continue\r\n\r\n");
-      const found = callOf({ request, body: await bodyOf(request, isSlow) }, waiting, { due, all: keys });
-      call = found.call;
-      blame(...found.problems);
-      await opened();
+      const parts: Buffer[] = [];
+      for await (const part of request) {
+        parts.push(part);
+        if (isSlow) await pause(1);
+      }
+      const { method, url, rawHeaders } = request;
+      const body = Buffer.concat(parts);
+      const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
+      // The call that the request belongs to is found by what it asks for.
+      const problems = waiting.map((each) => problemsOf(read, each, { due, all: keys }));
+      const found = Math.max(
+        0,
+        problems.findIndex(({ length }) => length === 0),
+      );
+      blame(...(problems[found] ?? []));
+      call = waiting[found] ?? cell;
+      if (waiting.length > 1) waiting.splice(found, 1);
+      arrived += 1;
+      const from = performance.now();
+      while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
     };
     const ended = (): void => {
       seen.endedMs = performance.now();
     };
     const codings = codingsOf(headers["accept-encoding"]);
-    const acts = actsOf(() => call.steps[nth] as Step, {
-      keys,
-      codings,
-      closes: headers.connection === "close",
-    });
+    const sending = { keys, codings, closes: headers.connection === "close" };
+    const acts = actsOf(() => call.steps[nth] as Step, sending);
     // A connection that the client closes ends the acts.
-    isDone = await perform(acts, socket, { read, ended, blame }).catch(() => false);
+    own.isDone = await perform(acts, socket, { read, ended, blame }).catch(() => false);
   };
-}
-
-async function bodyOf(request: IncomingMessage, isSlow: boolean): Promise<Buffer> {
-  if (!isSlow) return await buffer(request);
-  const parts: Buffer[] = [];
-  for await (const part of request) {
-    parts.push(part);
-    await pause(1);
-  }
-  return Buffer.concat(parts);
 }
 
 // The most connections that a client keeps open for calls that it makes one after another.
 const mostOpen = 3;
 
 // Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
-async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): Promise<readonly string[]> {
+async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<readonly string[]> {
   const isOne = client.clients === undefined && !client.newClientPerCall;
-  const isLeft = (): boolean => [...used].some(([socket, isDone]) => socket !== own && !isDone());
+  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   const isMany = (): boolean => isOne && used.size > mostOpen;
   for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
     if (performance.now() - from < graceMs) continue;
@@ -205,53 +200,6 @@ async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): P
       : ["the connection of the failed attempt is still open"];
   }
   return [];
-}
-
-const longestHoldMs = 500;
-
-// Returns a function that each request awaits. All go on once `requests` requests came, or half a second passed.
-function createGate(requests: number): () => Promise<void> {
-  let left = requests;
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return () => {
-    left -= 1;
-    if (left <= 0) open();
-    else setTimeout(open, longestHoldMs).unref();
-    return opened;
-  };
-}
-
-// The keys that the nth request may use: that of the client whose turn it is; after a 401, the client's second key.
-function dueKeysOf(
-  { client }: Cell,
-  keys: readonly string[],
-): (index: number, step: Step) => readonly string[] {
-  const { clients } = client;
-  let refusedKey = false;
-  return (index, step) => {
-    if (clients !== undefined) return keys.slice(index % clients, (index % clients) + 1);
-    const due = refusedKey ? keys.slice(1) : keys;
-    refusedKey = keys.length > 1 && "response" in step && step.response.status === 401;
-    return due;
-  };
-}
-
-// Finds the call that a request belongs to. If calls are made at the same time, the call is removed from `waiting`.
-function callOf(
-  { request, body }: { readonly request: IncomingMessage; readonly body: Buffer },
-  waiting: Cell[],
-  keys: Keys,
-): { readonly call: Cell; readonly problems: readonly string[] } {
-  const { method, url, headers, rawHeaders, socket } = request;
-  const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
-  const found = waiting.map((call) => ({ call, problems: problemsOf(read, call, keys) }));
-  const best = found.find(({ problems }) => problems.length === 0) ?? found[0];
-  if (best === undefined) throw new Error("A cell has no call.");
-  if (waiting.length > 1) waiting.splice(waiting.indexOf(best.call), 1);
-  return best;
 }
 
 interface SeenRequest {
@@ -272,16 +220,14 @@ export function waitsIn(
   log: RequestLog,
   byCall: readonly number[] = [log.length],
 ): readonly { readonly retry: number; readonly ms: number }[] {
-  const waits: { retry: number; ms: number }[] = [];
   let first = 0;
-  for (const requests of byCall) {
-    for (let retry = 1; retry < requests; retry++) {
-      const [before, request] = log.slice(first + retry - 1, first + retry + 1);
-      if (!before || !request) break;
-      // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
-      waits.push({ retry, ms: Math.ceil(request.arrivedMs - (before.endedMs ?? before.arrivedMs)) });
-    }
+  return byCall.flatMap((requests) => {
+    const call = log.slice(first, first + requests);
     first += requests;
-  }
-  return waits;
+    return call.slice(1).map((request, index) => {
+      const { arrivedMs, endedMs = arrivedMs } = call[index] as SeenRequest;
+      // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
+      return { retry: index + 1, ms: Math.ceil(request.arrivedMs - endedMs) };
+    });
+  });
 }
