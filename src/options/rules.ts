@@ -8,6 +8,7 @@ export interface Rules {
   readonly form?: string | undefined;
   /** Whether `enum` is left to the service, which may accept other values. */
   readonly "x-open"?: boolean;
+  readonly format?: "date-time";
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -37,4 +38,9 @@ export interface Place {
   readonly name: string;
   readonly rules: Rules;
   readonly validate: (value: unknown, rules: Rules, name: string) => void;
+}
+
+/** The name of a field in messages: the path to it, in the body or the parameters that are sent. */
+export function fieldName(name: string, field: string): string {
+  return /^(body|query|headers|parameters)$/.test(name) ? field : `${name}.${field}`;
 }
