@@ -1,7 +1,7 @@
 // The checks of rules that today's contract does not have. A contract that has one gets this file as src/options/ruleChecks.ts.
 import { amount, invalid, refusal } from "../../src/errors/statusError.js";
-import { fieldName, type Place, type Rules } from "../../src/options/rules.js";
-import { ownValue } from "../../src/values.js";
+import type { Place, Rules } from "../../src/options/rules.js";
+import { fieldName, ownValue } from "../../src/values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -25,6 +25,7 @@ const rows: readonly Derived[] = [
   ["form/continue", "A 100 that was not asked for.", good, slowly("continue", "status-100")],
   ["form/retry-after", "Numbers that no decimal is.", "retries/status-429-retry-after-malformed", malformed],
   ["form/deep", "JSON that is 150 levels deep.", good, deep],
+  ["form/value", "A text or bytes of every kind.", good, ofEveryKind],
   ["form/trailers", "Chunks and trailers.", good, slowly("trailers")],
   ["form/until-closed", "The body ends with its connection.", good, slowly("until-closed")],
   ["proxy/tunnel", "A tunnel to an https address.", good, via({ scheme: "https" })],
@@ -116,6 +117,18 @@ function deep(cell: Cell): Cell | undefined {
   const body = JSON.stringify({ ...answer, deep: 0 }).replace(/0}$/, `${"[".repeat(149)}${"]".repeat(149)}}`);
   const steps = [{ response: { ...step.response, body } }];
   return { ...cell, steps, comparedFor: { "unknown-members": ["/deep"] } };
+}
+
+// The response of an operation whose value is no JSON.
+function ofEveryKind(cell: Cell): Cell | undefined {
+  const { answer, answerType = "" } = cell.asked;
+  const [step] = cell.steps;
+  if (typeof answer !== "string" || !step || !("response" in step)) return undefined;
+  const text = 'Zürich — 日本語 😀 \u0000\t\r\n{} </p> "\ufeff ';
+  const body = answerType.startsWith("text/")
+    ? text
+    : Uint8Array.from({ length: 256 }, (_, byte) => 255 - byte);
+  return { ...cell, steps: [{ response: { ...step.response, body } }] };
 }
 
 function malformed(cell: Cell): Cell {

@@ -39,8 +39,3 @@ export interface Place {
   readonly rules: Rules;
   readonly validate: (value: unknown, rules: Rules, name: string) => void;
 }
-
-/** The name of a field in messages: the path to it, in the body or the parameters that are sent. */
-export function fieldName(name: string, field: string): string {
-  return /^(body|query|headers|parameters)$/.test(name) ? field : `${name}.${field}`;
-}

@@ -1,7 +1,7 @@
 import { amount, invalid, refusal } from "../errors/statusError.js";
-import { ownValue, tagOf, WithoutPrototype } from "../values.js";
+import { fieldName, ownValue, tagOf, WithoutPrototype } from "../values.js";
 import { checkRules } from "./contractChecks.js";
-import { fieldName, type Rules } from "./rules.js";
+import type { Rules } from "./rules.js";
 
 /** The rules of a request, from the contract. */
 export interface RequestRules {

@@ -139,7 +139,7 @@ final class Certify {
     Client.Outcome last = call.last;
     ended.countDown();
     Thread.interrupted(); // An abort that came after the end.
-    if (last.value() instanceof byte[] bytes) outcome.put("value", new String(bytes, StandardCharsets.UTF_8));
+    if (last.value() instanceof byte[] bytes) outcome.put("value", bytes); // In Base64.
     else if (last.value() instanceof JsonNode json) outcome.set("value", json);
     if (last.code() == null) outcome.putArray("capabilities").add("unknown-members").add("int64");
     else outcome.put("code", last.code()).put("codeSource", last.codeSource())
