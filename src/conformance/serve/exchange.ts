@@ -1,11 +1,12 @@
 // What the server of a row does with a request, as a list of acts: responses, also in forms that HTTP allows but few servers
 // use, and faults.
-import { STATUS_CODES } from "node:http";
+import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as zlib from "node:zlib";
 import type { CellResponse, Step } from "../cell.js";
 import type { Coding } from "../data.js";
+import { codingsOf } from "./rawRequest.js";
 
 /**
  * Bytes are sent, a number is a pause in milliseconds, and a text of `blame` is what is wrong with a client for which the
@@ -17,10 +18,8 @@ type Act = Uint8Array | number | "read" | "read-slowly" | "end" | "reset" | "han
 interface Sending {
   /** The API keys of the row, which replace `{apiKey}` in texts. */
   readonly keys: readonly string[];
-  /** The content codings that the request announces. */
-  readonly codings: readonly string[];
-  /** Whether the client wants the connection closed after the response. */
-  readonly closes: boolean;
+  /** The request's headers, which have the encodings that it takes. */
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** The acts of a step. @param stepOf Gives the step, which may be another once the request was read. */
@@ -34,29 +33,32 @@ export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
   if ("network" in now) yield* faults[now.network] ?? [];
   else yield* responseActs(now.response, sending);
   if (manner === "early") yield "read";
-  if (sending.closes) yield "end";
+  if (sending.headers.connection === "close") yield "end";
+}
+
+/** A request as the log has it. */
+export interface SeenRequest {
+  readonly arrivedMs: number;
+  /** When the response or its connection ended, in milliseconds; undefined while neither has. */
+  endedMs: number | undefined;
+  readonly problems: string[];
 }
 
 /** Does what the acts say. Returns whether the connection is left as HTTP allows. */
 export async function perform(
   acts: Iterable<Act>,
   socket: Socket,
-  {
-    read,
-    ended,
-    blame,
-  }: Record<"ended" | "blame", (problem: string) => void> & {
-    readonly read: (isSlow: boolean) => Promise<void>;
-  },
+  seen: SeenRequest,
+  read: (isSlow: boolean) => Promise<void>,
 ): Promise<boolean> {
   socket.setNoDelay(true);
   for (const act of acts) {
     if (act === "hang" || socket.destroyed) return false;
     if (typeof act === "number") await pause(act);
     else if (act === "read" || act === "read-slowly") await read(act === "read-slowly");
-    else if (typeof act === "object" && "blame" in act) blame(act.blame);
+    else if (typeof act === "object" && "blame" in act) seen.problems.push(act.blame);
     else {
-      ended("");
+      seen.endedMs = performance.now();
       if (act === "reset") socket.resetAndDestroy();
       else if (act === "end") socket.destroySoon();
       else await new Promise<void>((resolve) => socket.write(act, () => resolve()));
@@ -75,11 +77,12 @@ const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>>
 // The cookie that each response sets. A client must not keep it: each request is checked for it.
 const cookie = "conformance=1; Path=/";
 
-function responseActs(response: CellResponse, { keys, codings }: Sending): Iterable<Act> {
+function responseActs(response: CellResponse, { keys, headers }: Sending): Iterable<Act> {
   const { status, body, gzip, coding, chunked, manner = "", after = "" } = response;
   const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
-  const encode = coding !== undefined && codings.includes(coding) ? encoders[coding] : undefined;
+  const isTaken = coding !== undefined && codingsOf(headers["accept-encoding"]).includes(coding);
+  const encode = isTaken ? encoders[coding] : undefined;
   const named = Object.entries(response.headers).flatMap(([name, value]) =>
     [value].flat().map((line) => `${name}: ${filled(line)}`),
   );

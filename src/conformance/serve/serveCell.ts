@@ -9,9 +9,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type Cell, callsIn, type Step, type Via } from "../cell.js";
 import { connectionProblems, problemsOf, statusOf } from "./checkRequest.js";
 import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
-import { actsOf, perform } from "./exchange.js";
+import { actsOf, perform, type SeenRequest } from "./exchange.js";
 import { proxiedHost, startProxy } from "./proxy.js";
-import { codingsOf } from "./rawRequest.js";
 
 export interface Served {
   readonly address: Address;
@@ -174,14 +173,9 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
       const from = performance.now();
       while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
     };
-    const ended = (): void => {
-      seen.endedMs = performance.now();
-    };
-    const codings = codingsOf(headers["accept-encoding"]);
-    const sending = { keys, codings, closes: headers.connection === "close" };
-    const acts = actsOf(() => call.steps[nth] as Step, sending);
+    const acts = actsOf(() => call.steps[nth] as Step, { keys, headers });
     // A connection that the client closes ends the acts.
-    own.isDone = await perform(acts, socket, { read, ended, blame }).catch(() => false);
+    own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };
 }
 
@@ -200,13 +194,6 @@ async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<
       : ["the connection of the failed attempt is still open"];
   }
   return [];
-}
-
-interface SeenRequest {
-  readonly arrivedMs: number;
-  /** When the response or its connection ended, in milliseconds; undefined while neither has. */
-  endedMs: number | undefined;
-  readonly problems: string[];
 }
 
 /** The requests that a cell's server received, in the order of their arrival. */
