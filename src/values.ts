@@ -135,3 +135,8 @@ export function removeFrom<T extends { at: number }>(list: T[], member: T): void
   last.at = member.at;
   if (last !== member) list[last.at] = last;
 }
+
+/** The name of a field in messages: the path to it, in the body or the parameters that are sent. */
+export function fieldName(name: string, field: string): string {
+  return /^(body|query|headers|parameters)$/.test(name) ? field : `${name}.${field}`;
+}

@@ -17,7 +17,25 @@ export function toClient(strict: JsonObject): JsonObject {
     content: anyBody,
   }));
   const schemas = openSchemas(paths, components);
-  return prune({ ...document, paths, components: { ...components, responses, schemas } });
+  return prune(
+    withInlineTexts({ ...document, paths, components: { ...components, responses, schemas } }, schemas),
+  );
+}
+
+// Generators for C++ make a class of each named schema, but not of a text: a named text stands where it is used.
+function withInlineTexts(document: JsonObject, schemas: JsonObject): JsonObject {
+  const isText = (schema: Json | undefined): schema is JsonObject =>
+    isObject(schema) && schema.type === "string" && schema.enum === undefined;
+  return mapObjects(document, (object) => {
+    const { $ref, allOf, ...own } = object;
+    const [only, ...more] = (allOf ?? []) as JsonObject[];
+    const text = $ref === undefined ? only : schemas[`${$ref}`.split("/").pop() ?? ""];
+    if (!isText(text) || more.length > 0) return object;
+    // Of its description, what follows the first paragraph: the known values and the default.
+    const [first, ...known] = `${text.description ?? ""}`.split("\n\n");
+    const description = [own.description ?? first, ...known].join("\n\n");
+    return { ...text, ...own, ...(description !== "" && { description }) };
+  }) as JsonObject;
 }
 
 // What is not stated is for people: inside of schemas, tools hand it to language models with every call. By place in

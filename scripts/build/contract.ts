@@ -57,11 +57,14 @@ function published(document: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-/** The form for validators, mocks and servers in OpenAPI 3.1: a file's bytes are named by their media type. */
+/**
+ * The form for validators, mocks and servers in OpenAPI 3.1: a file's bytes are named by their media type, without a type
+ * of JSON, because for a validator bytes are no string (openapi-core).
+ */
 function toStrict31(document: JsonObject): JsonObject {
   return mapObjects(document, (object) => {
     const { type, format, ...others } = object;
     if (type !== "string" || format !== "binary") return object;
-    return { type, contentMediaType: "application/octet-stream", ...others };
+    return { contentMediaType: "application/octet-stream", ...others };
   }) as JsonObject;
 }

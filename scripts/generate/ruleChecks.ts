@@ -1,7 +1,7 @@
 // The checks of rules that today's contract does not have. A contract that has one gets this file as src/options/ruleChecks.ts.
 import { amount, invalid, refusal } from "../../src/errors/statusError.js";
 import type { Place, Rules } from "../../src/options/rules.js";
-import { ownValue } from "../../src/values.js";
+import { fieldName, ownValue } from "../../src/values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -34,6 +34,13 @@ export function pattern(
   { name, rules }: { name: string; rules: Pick<Rules, "form"> },
 ): void {
   if (!new RegExp(source, "u").test(value)) throw invalid(name, `${name} must have the form ${rules.form}.`);
+}
+
+/** Checks the only format that is kept as a rule: a date and time of RFC 3339. */
+export function format(value: string, _: string, { name }: Place): void {
+  const isOne = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(value);
+  if (!isOne || Number.isNaN(Date.parse(value)))
+    throw invalid(name, `${name} must be a date and time, such as 2026-03-02T09:15:00Z.`);
 }
 
 // Characters are counted as JSON Schema does: one outside the basic plane counts once.
@@ -115,8 +122,9 @@ export function oneOf(
   const { name, validate } = place;
   const kind = ownValue(value, propertyName);
   const variant = ownValue(variants, kind as string);
+  const field = fieldName(name, propertyName);
   if (typeof kind === "string" && variant !== undefined) validate(value, variant, name);
-  else throw invalid(propertyName, `${propertyName} must be one of ${Object.keys(variants).join(", ")}.`);
+  else throw invalid(field, `${field} must be one of ${Object.keys(variants).join(", ")}.`);
 }
 
 /** Checks the rule `not` with `required`: an object may not have all of these fields at once. */

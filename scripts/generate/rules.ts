@@ -112,6 +112,7 @@ function rulesOf(schema: Schema, at: RulesAt): object {
     type,
     ...plainRules,
     ...(found.enum && isOpen === true && { "x-open": true }),
+    ...(found.format === "date-time" && { format: "date-time" }),
     ...patternOf(found, at),
     ...partsOf(found, at, inner),
   };

@@ -14,7 +14,7 @@ export async function generateTypes(document: Document): Promise<string> {
     transformProperty: fitProperty(document),
   });
   return hoistSchemas(nodes)
-    .map((node) => plainComments(astToString(node)))
+    .map((node) => ownDescriptions(plainComments(astToString(node)), document))
     .join("\n");
 }
 
@@ -96,6 +96,16 @@ function plainComments(text: string): string {
     .replace(/^( *\*) {5}(?=\S)/gm, "$1 ")
     .replace(/^( *\*) +$/gm, "$1")
     .replace(/^ *\* @enum .*\n/gm, "");
+}
+
+// For the field that a discriminator names openapi-typescript writes a comment of its own, in place of its description.
+function ownDescriptions(text: string, { components }: Document): string {
+  const [, name = ""] = /^export interface (\w+)/m.exec(text) ?? [];
+  const added = /\/\*\*\n *\* @description discriminator enum property .*\n *\*\/(?=\s+"?([^\s":?]+))/g;
+  return text.replace(added, (_, field: string) => {
+    const { description } = components.schemas[name]?.properties?.[field] ?? {};
+    return `/** ${description ?? "Which variant it is."} */`;
+  });
 }
 
 function mapValues<T, R>(values: Record<string, T>, map: (value: T) => R): Record<string, R> {

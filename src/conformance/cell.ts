@@ -13,9 +13,7 @@ export interface Cell {
   readonly description: string;
   readonly operation: string;
   readonly asked: OperationData;
-  /**
-   * What the server does with each request: the first step is for the first request, the last for all further requests.
-   */
+  /** What the server does with each request; the last step is for all further requests. */
   readonly steps: readonly Step[];
   readonly client: RowClient;
   readonly needs: readonly string[];
@@ -46,10 +44,24 @@ export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "af
   readonly status: number;
   readonly headers: NonNullable<RowResponse["headers"]>;
   readonly coding?: Coding;
-  /** How the exchange goes, of the ways in serve/sendResponse.ts and serve/serveCell.ts. @default in one piece */
+  /** How the exchange goes, of the ways in serve/exchange.ts. @default in one piece */
   readonly manner?: string;
   /** In a string, `{apiKey}` is replaced by the API keys of the row. */
   readonly body: string | Uint8Array;
 }
 
 export type Step = { readonly response: CellResponse } | { readonly network: string };
+
+/**
+ * The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the number of the call, from 1.
+ * If calls are made one after another, the only one is the cell itself.
+ */
+export function callsIn(cell: Cell): readonly Cell[] {
+  const { parallel } = cell.client;
+  if (parallel === undefined) return [cell];
+  const { asked, steps } = cell;
+  return Array.from({ length: parallel }, (_, index) => {
+    const numbered = JSON.stringify({ asked, steps }).replaceAll("{n}", `${index + 1}`);
+    return { ...cell, ...(JSON.parse(numbered) as Pick<Cell, "asked" | "steps">) };
+  });
+}

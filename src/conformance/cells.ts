@@ -14,42 +14,33 @@ import { derivedCells } from "./derived.js";
 
 export type { Cell } from "./cell.js";
 
+type Asked = readonly [operation: string, asked: OperationData];
+
+/** Every row, for each operation that it concerns. */
 export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
-  const stored = storedCells(data, asked);
-  return [...derivedCells(stored), ...stored];
-}
-
-function storedCells(data: ConformanceData, asked: readonly Asked[]): readonly Cell[] {
   // The rows of errors.json use one operation only. It is not idempotent, so that no client retries it.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
-  return [
-    // The rows of exchanges.json come first: some of them take long, and a client can work on the others in the
-    // meantime.
+  const stored = [
     ...data.exchanges.flatMap((row) => asked.flatMap((operation) => exchangeCells(row, operation))),
     ...data.retries.flatMap((row) => asked.flatMap((operation) => retryCells(row, operation))),
     ...unique(once.flatMap((operation) => data.errors.map((row) => errorCell(row, operation)))),
   ];
+  // The rows that take long come first, so that a client can work on the others in the meantime.
+  return [...derivedCells(stored), ...stored];
 }
-
-type Asked = readonly [operation: string, asked: OperationData];
 
 function retryCells(row: RetryRow, [operation, asked]: Asked): readonly Cell[] {
   const { event, description, server, client = {}, needs = [], codeSource, message } = row;
   const expected = row.operations[operation];
   if (expected === undefined) return [];
-  const steps = "sequence" in server ? server.sequence : [server];
+  const told = { ...(codeSource && { codeSource }), ...(message !== undefined && { message }) };
   const cell = {
     id: `retries/${event}/${operation}`,
-    description,
-    operation,
-    asked,
-    steps: stepsOf(steps, asked),
-    client,
+    ...{ description, operation, asked, client },
+    steps: stepsOf("sequence" in server ? server.sequence : [server], asked),
     needs: asked.part === undefined ? needs : [...needs, "upload"],
-    expected: expected.value
-      ? expected
-      : { ...expected, ...(codeSource && { codeSource }), ...(message !== undefined && { message }) },
+    expected: { ...expected, ...(!expected.value && told) },
   };
   return [cell];
 }
@@ -60,22 +51,15 @@ function exchangeCells(row: ExchangeRow, [operation, known]: Asked): readonly Ce
   const { name, description, client = {}, needs = [], connections, basePath, large } = row;
   const { answer, path, comparedFor, repeats, sequence = [{ success: true as const }] } = { ...row, ...own };
   const asked = { ...known, arguments: withRepeats({ ...known.arguments, ...own.arguments }, repeats) };
+  const expected = { requests: 1, ...row.expected, ...own.expected };
   const cell = {
     id: `exchanges/${name}/${operation}`,
-    description,
-    operation,
-    asked,
+    ...{ description, operation, asked, client, path, basePath, large, connections, comparedFor },
     steps: stepsOf(sequence, asked, answer),
-    client,
     needs: asked.part === undefined ? needs : [...needs, "upload"],
-    expected: { requests: 1, ...row.expected, ...own.expected },
-    path,
-    basePath,
-    large,
-    connections,
-    comparedFor,
+    expected: expected.code ? expected : { ...expected, value: true as const },
   };
-  return [{ ...cell, expected: cell.expected.code ? cell.expected : { ...cell.expected, value: true } }];
+  return [cell];
 }
 
 function withRepeats(given: OperationData["arguments"], repeats: ExchangeRow["repeats"] = {}) {
@@ -145,29 +129,23 @@ function stepOf(step: RowStep, asked: OperationData, good?: Partial<RowResponse>
 }
 
 function goodCellResponse(asked: OperationData, good: Partial<RowResponse> = {}): CellResponse {
-  const { status, headers, ...sent } = good;
-  if (status !== undefined) return responseOf({ ...good, status });
-  const usual = usualCellResponse(asked);
-  return { ...usual, ...sent, headers: { ...usual.headers, ...headers } } as CellResponse;
-}
-
-function usualCellResponse({ status = 200, answerType, answer }: OperationData): CellResponse {
-  if (answer === undefined) return { status, headers: {}, body: "" };
-  if (typeof answer !== "string") return responseOf({ status, body: answer });
-  return responseOf({ status, headers: { "content-type": answerType ?? "text/plain" }, text: answer });
+  const { status = 200, answerType = "text/plain", answer } = asked;
+  if (good.status !== undefined) return responseOf({ ...good, status: good.status });
+  const isText = typeof answer === "string";
+  const headers = { ...(isText && { "content-type": answerType }), ...good.headers };
+  const usual = isText ? { text: answer } : { body: answer };
+  if (answer === undefined) return { status, ...good, headers, body: "" } as CellResponse;
+  return responseOf({ ...usual, ...good, status, headers });
 }
 
 function responseOf({ status, headers = {}, body, text, repeat, ...sent }: RowResponse): CellResponse {
   const plain = text ?? (body === undefined ? "" : JSON.stringify(body));
   const hasType = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  const { text: piece, bytes } = repeat ?? { text: " ", bytes: 0 };
   return {
     ...sent,
     status,
     headers: { ...(!hasType && { "content-type": "application/json" }), ...headers },
-    body: repeat ? plain.replace("{repeat}", repeated(repeat)) : plain,
+    body: plain.replace("{repeat}", piece.repeat(bytes / Buffer.byteLength(piece))),
   };
-}
-
-function repeated({ text, bytes }: NonNullable<RowResponse["repeat"]>): string {
-  return text.repeat(bytes / Buffer.byteLength(text));
 }

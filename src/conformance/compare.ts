@@ -1,9 +1,9 @@
 // Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
-import type { Cell, Expected } from "./cell.js";
+import { type Cell, type CellResponse, callsIn, type Expected } from "./cell.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
-import { callsIn } from "./serve/parallelCalls.js";
+import { when } from "./serve/checkRequest.js";
 import { holdsKey } from "./serve/rawRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
@@ -26,23 +26,36 @@ interface Posted {
 }
 
 export function compare(cell: Cell, log: RequestLog, posted: Posted): Comparison {
-  const { outcome, text, took } = posted;
-  if (cell.expected.orRefused && isRefusal(outcome))
+  const { outcome, text, keys, took } = posted;
+  const { code, executed, attempts } = outcome;
+  // Rows with `orRefused` allow a client to reject the arguments before it sends anything: their id cannot be one segment of
+  // a path.
+  if (cell.expected.orRefused && code === "INVALID_ARGUMENT" && executed === "no")
     return { differences: different("requests", log.length, 0), notes: [] };
-  const weaker = isWeaker(cell, outcome);
-  const expected = weaker ? weakened(cell.expected, outcome) : cell.expected;
+  // After a network fault, a client that cannot see how far a request got may report "unknown" for an expected "no".
+  const isFault = cell.steps.some((step) => "network" in step);
+  const isWeaker = isFault && cell.expected.executed === "no" && executed === "unknown";
+  const expected = isWeaker ? weakened(cell.expected, outcome) : cell.expected;
+  const due = expected.attempts ?? expected.requestsByCall?.at(-1) ?? expected.requests;
+  const hasKey = holdsKey(text, keys) || holdsKey(JSON.stringify(outcome), keys);
+  const ms = Math.round(took);
+  const { min, max } = expected.tookMs ?? { min: 0, max: ms };
   const differences = [
     ...different("requests", log.length, expected.requests),
     ...log.flatMap(({ problems }, index) => problems.map((problem) => `request ${index + 1}: ${problem}`)),
     ...waitDifferences(expected, log),
-    ...attemptDifferences(expected, outcome),
+    ...(attempts === undefined || due === "any" ? [] : different("attempts", attempts, due)),
     ...(expected.value
       ? valueDifferences(cell, outcome, text)
       : errorDifferences({ ...cell, expected }, outcome)),
-    ...timeDifferences(expected, took),
-    ...leaks(posted),
+    ...when(ms < min, `time: the call ended after ${ms} ms, and not before ${min} are due`),
+    ...when(ms > max, `time: the call ended after ${ms} ms, and at most ${max} are due`),
+    ...when(hasKey, "the posted outcome contains the key"),
   ];
-  return { differences, notes: weaker ? ["executed: unknown, where a client that sees more says no"] : [] };
+  return {
+    differences,
+    notes: when(isWeaker, "executed: unknown, where a client that sees more says no"),
+  };
 }
 
 /**
@@ -62,17 +75,6 @@ const measured =
   /^(waits?|time|the connection of the aborted call|request \d+: (the connection of the failed|\d+ connections are))\b/;
 const limited =
   /^(requests|attempts|code|executed|executedBecause|inferred|codeSource|notRetried|retryAfterMs|message): /;
-
-// Whether the client rejected the arguments before it sent anything. Rows with `orRefused` allow that, because their id
-// cannot be one segment of a path.
-function isRefusal({ code, executed }: ReportedOutcome): boolean {
-  return code === "INVALID_ARGUMENT" && executed === "no";
-}
-
-// After a network fault, a client that cannot see how far a request got may report "unknown" for an expected "no".
-function isWeaker({ steps, expected }: Cell, { executed }: ReportedOutcome): boolean {
-  return expected.executed === "no" && executed === "unknown" && steps.some((step) => "network" in step);
-}
 
 // The expected outcome if a client says "unknown" instead of "no": it then retries or stops as after a lost connection.
 function weakened(expected: Expected, { attempts = 0, notRetried = "" }: ReportedOutcome): Expected {
@@ -97,46 +99,38 @@ function shown(value: unknown): string {
   return value === undefined ? "none" : (JSON.stringify(value) ?? "none");
 }
 
-function attemptDifferences(expected: Expected, { attempts }: ReportedOutcome): readonly string[] {
-  const { requestsByCall, requests } = expected;
-  const wanted = expected.attempts ?? requestsByCall?.at(-1) ?? requests;
-  return attempts === undefined || wanted === "any" ? [] : different("attempts", attempts, wanted);
-}
-
-function errorDifferences(cell: Cell, outcome: ReportedOutcome): readonly string[] {
-  const { expected } = cell;
+function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOutcome): readonly string[] {
   if (outcome.hasValue) return [`value: there is one, instead of the code ${shown(expected.code)}`];
+  const { code, executed, retryAfterMs, message } = outcome;
   return [
-    ...different("code", outcome.code, expected.code),
-    ...(expected.executed === undefined ? [] : different("executed", outcome.executed, expected.executed)),
-    ...different("retryAfterMs", outcome.retryAfterMs ?? undefined, expected.retryAfterMs),
+    ...different("code", code, expected.code),
+    ...(expected.executed === undefined ? [] : different("executed", executed, expected.executed)),
+    ...different("retryAfterMs", retryAfterMs ?? undefined, expected.retryAfterMs),
     ...comparedNames.flatMap((name) =>
       outcome[name] === undefined || expected[name] === undefined
         ? []
         : different(name, outcome[name], expected[name]),
     ),
-    ...messageDifferences(cell, outcome),
+    ...(expected.message === undefined || !(step && "response" in step)
+      ? []
+      : messageDifferences(step.response, message, expected.message)),
   ];
 }
 
 // Members of an outcome that are compared only if the client posts them.
 const comparedNames = ["executedBecause", "inferred", "codeSource", "notRetried"] as const;
 
-function messageDifferences({ steps, expected }: Cell, { message }: ReportedOutcome): readonly string[] {
-  const [step] = steps;
-  if (expected.message === undefined || !(step && "response" in step)) return [];
-  const { status, body } = step.response;
-  const wanted = expected.message ?? `${status}`;
-  if (message === undefined) return [`message: none is posted, and it must hold ${shown(wanted)}`];
-  if (!message.includes(wanted))
-    return [`message: ${shown(message.slice(0, 200))} does not hold ${shown(wanted)}`];
-  const page = typeof body === "string" && /^\s*</.test(body);
-  return page && /<\/?[a-z!]/i.test(message) ? ["message: it shows the tags of a page"] : [];
-}
-
-function leaks({ text, keys, outcome }: Posted): readonly string[] {
-  const decoded = JSON.stringify(outcome);
-  return holdsKey(text, keys) || holdsKey(decoded, keys) ? ["the posted outcome contains the key"] : [];
+function messageDifferences(
+  { status, body }: CellResponse,
+  message: string | undefined,
+  expected: string | null,
+): readonly string[] {
+  const wanted = shown(expected ?? `${status}`);
+  if (message === undefined) return [`message: none is posted, and it must hold ${wanted}`];
+  if (!message.includes(expected ?? `${status}`))
+    return [`message: ${shown(message.slice(0, 200))} does not hold ${wanted}`];
+  const isPage = typeof body === "string" && /^\s*</.test(body);
+  return when(isPage && /<\/?[a-z!]/i.test(message), "message: it shows the tags of a page");
 }
 
 /** The differences in the call's value. @param text The posted JSON: JSON.parse would lose digits of long integers. */
@@ -151,44 +145,41 @@ function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): r
 }
 
 function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: ReportedOutcome): readonly string[] {
-  const due = responseDue(cell);
-  if (typeof due === "string" && typeof cell.asked.answer === "string")
-    return given === due ? [] : [`value: ${JSON.stringify(given)} instead of ${JSON.stringify(due)}`];
-  const wanted = typeof due === "string" ? exactly(due) : due;
+  const { asked, steps, expected } = cell;
+  const { answer = {} } = asked;
+  const step = steps[Math.min(expected.requests, steps.length) - 1];
+  if (typeof answer === "string") {
+    const sent = step && "response" in step ? step.response.body : answer;
+    const isDue = given === sent || given === Buffer.from(sent).toString("base64");
+    return when(
+      !isDue,
+      `value: ${shown(given)} instead of ${shown(typeof sent === "string" ? sent : "all bytes")}`,
+    );
+  }
+  // A response without fields is {}: a client need not return an empty object.
+  const isEmpty = Object.keys(answer).length === 0 || !step || !("response" in step);
+  const wanted = isEmpty ? {} : exactly(`${step.response.body}`);
   const [is, should] = [given, wanted].map((value) => compared(value, cell, capabilities));
   const differ = Object.entries(should as object).filter(
     ([name, part]) => !isDeepStrictEqual((is as Record<string, unknown> | null)?.[name], part),
   );
-  return differ.length === 0
-    ? []
-    : [`value: ${differ.map(([name]) => name).join(", ")} not as in the response`];
-}
-
-// The expected value: the response to the last expected request. It is {} if the operation's response has no fields: a
-// client need not return an empty object.
-function responseDue({ asked, steps, expected }: Cell): object | string {
-  const { answer = {} } = asked;
-  if (typeof answer !== "string" && Object.keys(answer).length === 0) return {};
-  const step = steps[Math.min(expected.requests, steps.length) - 1];
-  if (typeof answer === "string") return answer;
-  return step && "response" in step ? `${step.response.body}` : {};
+  return when(differ.length > 0, `value: ${differ.map(([name]) => name).join(", ")} not as in the response`);
 }
 
 // Removes members that are not compared: each is compared only for clients with a capability that this client lacks.
 function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: readonly string[]): unknown {
   const left = structuredClone(value);
-  for (const [capability, pointers] of Object.entries(comparedFor)) {
-    if (!capabilities.includes(capability)) for (const pointer of pointers) remove(left, pointer);
+  const without = Object.entries(comparedFor).filter(([capability]) => !capabilities.includes(capability));
+  for (const pointer of without.flatMap(([, pointers]) => pointers)) {
+    const names = pointer.slice(1).split("/");
+    const last = names.pop() ?? "";
+    const parent = names.reduce<unknown>(
+      (at, name) => (at as Record<string, unknown> | undefined)?.[name],
+      left,
+    );
+    if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
   }
   return left;
-}
-
-function remove(value: unknown, pointer: string): void {
-  const names = pointer.slice(1).split("/");
-  const last = names.pop() ?? "";
-  let parent = value;
-  for (const name of names) parent = (parent as Record<string, unknown> | undefined)?.[name];
-  if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
 }
 
 // Parses JSON, but turns an integer that a double may not hold exactly into a string with its digits.
@@ -202,80 +193,55 @@ function exactly(text: string): unknown {
 }
 
 function waitDifferences(expected: Expected, log: RequestLog): readonly string[] {
-  const { requests, requestsByCall, minWaitMs = 0, maxWaitMs, minTotalWaitMs, minSpreadMs } = expected;
+  const { requests, requestsByCall, alike } = expected;
+  const { minWaitMs = 0, maxWaitMs = Infinity, minTotalWaitMs = 0, minSpreadMs = -Infinity } = expected;
   // With another number of requests than expected, it is unknown which of them are retries.
   if (requestsByCall !== undefined && log.length !== requests) return [];
-  const waits = waitsIn(log, requestsByCall).map(({ ms }) => ms);
-  const found = waits.flatMap((ms, index) => {
-    if (ms < minWaitMs) return [`wait ${index + 1}: ${ms} ms, and at least ${minWaitMs} are asked for`];
-    return maxWaitMs !== undefined && ms > maxWaitMs
-      ? [`wait ${index + 1}: ${ms} ms, and at most ${maxWaitMs} are due`]
-      : [];
-  });
-  const total = waits.reduce((sum, ms) => sum + ms, 0);
-  if (minTotalWaitMs !== undefined && total < minTotalWaitMs) {
-    found.push(`waits: ${total} ms together, and at least ${minTotalWaitMs} are due`);
-  }
-  const spread = Math.max(...waits) - Math.min(...waits);
-  if (minSpreadMs !== undefined && spread < minSpreadMs) {
-    found.push(`waits: all within ${spread} ms, and they are drawn by chance (jitter)`);
-  }
+  const waits = waitsIn(log, requestsByCall);
+  const all = waits.map(({ ms }) => ms);
+  const total = all.reduce((sum, ms) => sum + ms, 0);
+  const spread = Math.max(...all) - Math.min(...all);
+  // Equal waits of two programs come from equal random seeds.
+  const second = waits.slice(waits.length / 2);
+  const { withinMs, atMost } = alike ?? { withinMs: 0, atMost: waits.length };
+  const same = second.filter(({ ms }, index) => Math.abs(ms - (all[index] ?? 0)) <= withinMs).length;
+  const seeds = `${same} of ${second.length} are the same in both programs (one seed), and at most ${atMost} are due`;
   return [
-    ...found,
-    ...(expected.waits ?? []).flatMap((bounds) => drawnDifferences(bounds, expected, log)),
-    ...alikeDifferences(expected, log),
+    ...all.flatMap((ms, index) => [
+      ...when(ms < minWaitMs, `wait ${index + 1}: ${ms} ms, and at least ${minWaitMs} are asked for`),
+      ...when(ms > maxWaitMs, `wait ${index + 1}: ${ms} ms, and at most ${maxWaitMs} are due`),
+    ]),
+    ...when(total < minTotalWaitMs, `waits: ${total} ms together, and at least ${minTotalWaitMs} are due`),
+    ...when(spread < minSpreadMs, `waits: all within ${spread} ms, and they are drawn by chance (jitter)`),
+    ...(expected.waits ?? []).flatMap((bounds) => drawnDifferences(bounds, waits)),
+    ...when(same > atMost, `waits: ${seeds}`),
   ];
 }
 
-// Compares each wait of the first program with the same wait of the second: equal waits come from equal random seeds.
-function alikeDifferences({ alike, requestsByCall }: Expected, log: RequestLog): readonly string[] {
-  if (alike === undefined) return [];
-  const waits = waitsIn(log, requestsByCall);
-  const second = waits.slice(waits.length / 2);
-  const agreeing = second.filter(({ ms }, index) => Math.abs(ms - (waits[index]?.ms ?? 0)) <= alike.withinMs);
-  return agreeing.length > alike.atMost
-    ? [
-        `waits: ${agreeing.length} of ${second.length} are the same in both programs (one seed), and at most ${alike.atMost} are due`,
-      ]
-    : [];
-}
-
 // Checks the random waits before the nth retry of all calls, which all have the same distribution.
-function drawnDifferences(bounds: WaitBounds, expected: Expected, log: RequestLog): readonly string[] {
+function drawnDifferences(bounds: WaitBounds, waits: ReturnType<typeof waitsIn>): readonly string[] {
   const { retry, minMeanMs, maxMeanMs, minSpreadMs, maxLeastMs, minGrowthMs = 0 } = bounds;
-  const waits = waitsIn(log, expected.requestsByCall);
   const before = (nth: number): readonly number[] =>
     waits.flatMap(({ retry, ms }) => (retry === nth ? [ms] : []));
   const drawn = before(retry);
   const mean = meanOf(drawn);
   const growth = retry > 1 ? mean - meanOf(before(retry - 1)) : 0;
   const least = Math.min(...drawn);
-  const spread = withoutEnds(drawn);
-  const found = [
-    mean < minMeanMs && `${mean} ms on average, and at least ${minMeanMs} are due`,
-    mean > maxMeanMs && `${mean} ms on average, and at most ${maxMeanMs} are due`,
-    spread < minSpreadMs && `four of five within ${spread} ms, and at least ${minSpreadMs} are due`,
-    least > maxLeastMs && `none below ${least} ms, and one below ${maxLeastMs} is due`,
-    growth < minGrowthMs &&
-      `${growth} ms longer on average than those before, and at least ${minGrowthMs} are due`,
-  ];
-  return found.filter((text) => text !== false).map((text) => `waits before retry ${retry}: ${text}`);
-}
-
-function meanOf(waits: readonly number[]): number {
-  return Math.round(waits.reduce((sum, ms) => sum + ms, 0) / waits.length);
-}
-
-// The spread of the waits without the shortest and the longest tenth: a busy machine makes some waits longer.
-function withoutEnds(drawn: readonly number[]): number {
+  // Without the shortest and the longest tenth: a busy machine makes some waits longer.
   const ordered = [...drawn].sort((a, b) => a - b);
   const left = Math.floor(ordered.length / 10);
-  return (ordered[ordered.length - 1 - left] ?? 0) - (ordered[left] ?? 0);
+  const spread = (ordered[ordered.length - 1 - left] ?? 0) - (ordered[left] ?? 0);
+  return [
+    ...when(mean < minMeanMs, `${mean} ms on average, and at least ${minMeanMs} are due`),
+    ...when(mean > maxMeanMs, `${mean} ms on average, and at most ${maxMeanMs} are due`),
+    ...when(spread < minSpreadMs, `four of five within ${spread} ms, and at least ${minSpreadMs} are due`),
+    ...when(least > maxLeastMs, `none below ${least} ms, and one below ${maxLeastMs} is due`),
+    ...when(
+      growth < minGrowthMs,
+      `${growth} ms longer on average than those before, and at least ${minGrowthMs} are due`,
+    ),
+  ].map((text) => `waits before retry ${retry}: ${text}`);
 }
 
-function timeDifferences({ tookMs }: Expected, took: number): readonly string[] {
-  if (tookMs === undefined) return [];
-  const ms = Math.round(took);
-  if (ms < tookMs.min) return [`time: the call ended after ${ms} ms, and not before ${tookMs.min} are due`];
-  return ms > tookMs.max ? [`time: the call ended after ${ms} ms, and at most ${tookMs.max} are due`] : [];
-}
+const meanOf = (waits: readonly number[]): number =>
+  Math.round(waits.reduce((sum, ms) => sum + ms, 0) / waits.length);

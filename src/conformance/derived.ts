@@ -1,6 +1,6 @@
 // The rows that are made of stored ones, for every operation: a call after one that failed, slow and early exchanges, and
 // proxies. contract/conformance/README.md has their rules.
-import type { Cell, Step, Via } from "./cell.js";
+import type { Cell, Via } from "./cell.js";
 
 const good = "retries/success-at-once";
 
@@ -14,36 +14,22 @@ const rows: readonly Derived[] = [
   ["slow/response", "The response begins after six seconds.", good, slowly("late")],
   ["slow/bytes", "The server sends the body byte by byte.", "exchanges/non-ascii-answer", slowly("bytewise")],
   ["slow/pause", "The server stops for six seconds inside the body.", good, slowly("halting")],
-  [
-    "slow/drip",
-    "A byte each 100 ms: the attempt has a time, not each byte.",
-    "retries/body-stalls",
-    dripping,
-  ],
+  ["slow/drip", "A byte each 100 ms: the attempt has a time.", "retries/body-stalls", dripping],
   ["slow/drip-past-deadline", "So with the deadline.", "retries/deadline-in-body", dripping],
   ["slow/unread", "The server never reads a file.", "retries/attempt-timeout", unread],
   ["slow/unread-past-deadline", "So with the deadline.", "retries/deadline", unread],
   ["early/response", "A valid response before JSON was read.", good, ofJson],
   ["early/rejected", "A 413 before the request was read.", "retries/status-413", slowly("early")],
-  [
-    "early/closed",
-    "So, and the connection is closed.",
-    "retries/status-413",
-    needing("early-close", slowly("early-closed")),
-  ],
+  ["early/closed", "So, and then it closes.", "retries/status-413", slowly("early-closed", "early-close")],
   ["form/early-hints", "A 103 before the response.", good, slowly("hints")],
-  ["form/continue", "A 100 that was not asked for.", good, needing("status-100", slowly("continue"))],
+  ["form/continue", "A 100 that was not asked for.", good, slowly("continue", "status-100")],
   ["form/retry-after", "Numbers that no decimal is.", "retries/status-429-retry-after-malformed", malformed],
   ["form/deep", "JSON that is 150 levels deep.", good, deep],
+  ["form/value", "A text or bytes of every kind.", good, ofEveryKind],
   ["form/trailers", "Chunks and trailers.", good, slowly("trailers")],
   ["form/until-closed", "The body ends with its connection.", good, slowly("until-closed")],
   ["proxy/tunnel", "A tunnel to an https address.", good, via({ scheme: "https" })],
-  [
-    "proxy/http",
-    "An http address: a tunnel, too, or nothing is sent.",
-    good,
-    orRefused(via({ scheme: "http" })),
-  ],
+  ["proxy/http", "An http address: a tunnel, too, or nothing is sent.", good, via({ scheme: "http" })],
   ["proxy/credentials", "The proxy asks for a password.", good, via({ scheme: "https", credentials: true })],
   ["proxy/429", "A tunnel is rejected with 429.", "retries/tunnel-refused", refusing(429)],
   ["proxy/502", "A tunnel is rejected with 502.", "retries/tunnel-failed", refusing(502)],
@@ -99,9 +85,10 @@ function afterFailures(stored: readonly Cell[], next: Cell): readonly Cell[] {
   });
 }
 
-function slowly(manner: string): (cell: Cell) => Cell {
+function slowly(manner: string, ...needs: readonly string[]): (cell: Cell) => Cell {
   return (cell) => ({
     ...withFile(cell),
+    needs: [...cell.needs, ...needs],
     steps: cell.steps.map((step) => {
       if (!("response" in step)) return step;
       const { status, body } = step.response;
@@ -132,6 +119,18 @@ function deep(cell: Cell): Cell | undefined {
   return { ...cell, steps, comparedFor: { "unknown-members": ["/deep"] } };
 }
 
+// The response of an operation whose value is no JSON.
+function ofEveryKind(cell: Cell): Cell | undefined {
+  const { answer, answerType = "" } = cell.asked;
+  const [step] = cell.steps;
+  if (typeof answer !== "string" || !step || !("response" in step)) return undefined;
+  const text = 'Zürich — 日本語 😀 \u0000\t\r\n{} </p> "\ufeff ';
+  const body = answerType.startsWith("text/")
+    ? text
+    : Uint8Array.from({ length: 256 }, (_, byte) => 255 - byte);
+  return { ...cell, steps: [{ response: { ...step.response, body } }] };
+}
+
 function malformed(cell: Cell): Cell {
   const headers = { "retry-after": ["1e3", "+5", "0x10"] };
   return {
@@ -142,52 +141,41 @@ function malformed(cell: Cell): Cell {
   };
 }
 
-function needing(need: string, change: Change): Change {
-  return (cell) => change({ ...cell, needs: [...cell.needs, need] });
-}
-
-function faulty(cell: Cell, network: string): Cell {
-  return { ...cell, steps: [{ network }] as readonly Step[] };
-}
-
 // What a client may take longer than the time that it is given, in milliseconds.
 const lateMs = 3000;
 
 function dripping(cell: Cell): Cell {
-  const { attemptTimeoutMs = 0 } = cell.client;
-  const max = 2 * cell.expected.requests * attemptTimeoutMs + lateMs;
-  return { ...faulty(cell, "body-drips"), expected: { ...cell.expected, tookMs: { min: 0, max } } };
+  const max = 2 * cell.expected.requests * (cell.client.attemptTimeoutMs ?? 0) + lateMs;
+  return {
+    ...cell,
+    steps: [{ network: "body-drips" }],
+    expected: { ...cell.expected, tookMs: { min: 0, max } },
+  };
 }
 
 function unread(cell: Cell): Cell {
-  return cell.asked.part === undefined ? faulty(cell, "silence") : faulty(withFile(cell), "request-unread");
+  const network = cell.asked.part === undefined ? "silence" : "request-unread";
+  return { ...withFile(cell), steps: [{ network }] };
 }
 
 function via(place: Via): (cell: Cell) => Cell {
-  const needs = [
-    "proxy",
-    ...(place.scheme === "https" ? ["ca-certificate"] : []),
-    ...(place.credentials ? ["proxy-credentials"] : []),
-  ];
-  return (cell) => ({ ...cell, via: place, needs: [...cell.needs, ...needs] });
-}
-
-function orRefused(change: (cell: Cell) => Cell): Change {
-  return (cell) => change({ ...cell, expected: { ...cell.expected, orRefused: true } });
+  const isHttp = place.scheme === "http";
+  const needs = [...(isHttp ? [] : ["ca-certificate"]), ...(place.credentials ? ["proxy-credentials"] : [])];
+  return (cell) => ({
+    ...cell,
+    via: place,
+    needs: [...cell.needs, "proxy", ...needs],
+    expected: isHttp ? { ...cell.expected, orRefused: true } : cell.expected,
+  });
 }
 
 function refusing(refusal: number | "none"): Change {
-  return (cell) => {
-    const isSilent = refusal === "none";
-    const { codeSource: _, ...connecting } = cell.expected;
-    const expected = { ...connecting, tookMs: { min: 0, max: 2 * 3 * 1000 + lateMs } };
-    return {
-      ...cell,
-      via: { scheme: "https", refusal },
-      needs: isSilent ? ["proxy", "tunnel-timeout"] : cell.needs,
-      client: isSilent ? { connectTimeoutMs: 1000, attemptTimeoutMs: 1000 } : cell.client,
-      expected: isSilent ? expected : cell.expected,
-    };
+  return ({ expected: { codeSource, ...expected }, ...cell }) => {
+    const place = { ...cell, via: { scheme: "https", refusal } } as const;
+    if (refusal !== "none") return { ...place, expected: { ...expected, ...(codeSource && { codeSource }) } };
+    const tookMs = { min: 0, max: 2 * 3 * 1000 + lateMs };
+    const client = { connectTimeoutMs: 1000, attemptTimeoutMs: 1000 };
+    return { ...place, needs: ["proxy", "tunnel-timeout"], client, expected: { ...expected, tookMs } };
   };
 }
 

@@ -28,15 +28,14 @@ export function watchMachine(): MachineWatch {
     if (now.idle - counted.idle < leastIdle * (now.total - counted.total)) busyMs = now.atMs;
     counted = now;
   };
-  const look = (): void => {
+  const timer = setInterval(() => {
     const now = performance.now();
     if (now - lookedMs > everyMs + lateMs) busyMs = now;
     lookedMs = now;
     if (++looks % 10 === 0) count();
-  };
-  const timer = setInterval(look, everyMs).unref();
+  }, everyMs).unref();
   return {
-    busySince: (ms) => {
+    busySince(ms) {
       count();
       return busyMs >= ms;
     },
@@ -44,7 +43,7 @@ export function watchMachine(): MachineWatch {
   };
 }
 
-function processorTimes(): { readonly atMs: number; readonly idle: number; readonly total: number } {
+function processorTimes(): Readonly<Record<"atMs" | "idle" | "total", number>> {
   const times = cpus().map((processor) => processor.times);
   const idle = times.reduce((sum, each) => sum + each.idle, 0);
   const total = times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, idle);

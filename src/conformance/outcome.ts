@@ -1,25 +1,24 @@
 // Reads and checks the outcome that a client posts to the runner for a conformance row.
 import { parseJson } from "../values.js";
 
-export interface ReportedOutcome {
+type OutcomeText =
+  | "code"
+  | "executed"
+  | "message"
+  | "text"
+  | "codeSource"
+  | "executedBecause"
+  | "notRetried"
+  /** Set if the row is to be skipped: the name of the ability (see `needs` of the row) that the client lacks. */
+  | "skipped";
+
+export interface ReportedOutcome extends Readonly<Partial<Record<OutcomeText, string>>> {
   readonly id: string;
   /** Whether the outcome has a `value`, which may be null, or `values`. */
   readonly hasValue: boolean;
-  readonly value?: unknown;
-  /** The values of calls that were made at the same time, in the order of their arguments. */
-  readonly values?: readonly unknown[];
-  /** Set if the row is to be skipped: the name of the ability (see `needs` of the row) that the client lacks. */
-  readonly skipped?: string;
-  readonly code?: string;
-  readonly executed?: string;
   readonly attempts?: number;
   readonly retryAfterMs?: number | null;
-  readonly message?: string;
-  readonly text?: string;
   readonly inferred?: boolean;
-  readonly codeSource?: string;
-  readonly executedBecause?: string;
-  readonly notRetried?: string;
   /** Optional abilities that the client claims, such as to keep unknown members of a response. */
   readonly capabilities?: readonly string[];
 }
@@ -61,37 +60,27 @@ const members: Readonly<Record<string, readonly [is: (value: unknown) => boolean
 };
 
 export function readOutcome(text: string): ReportedOutcome {
-  const posted = parsed(text);
+  const refuse = (why: string): never => {
+    throw new BadOutcome(why);
+  };
+  const posted = parseJson(text);
+  if (posted === undefined) refuse("The body is not JSON.");
+  if (typeof posted !== "object" || posted === null || Array.isArray(posted))
+    return refuse("The body is not a JSON object.");
   for (const [name, value] of Object.entries(posted)) {
-    if (!Object.hasOwn(members, name)) {
-      throw new BadOutcome(
-        `There is no member ${JSON.stringify(name)}; there are ${Object.keys(members).join(", ")}.`,
-      );
-    }
-    const [is, words] = members[name] ?? [];
-    if (!is?.(value)) throw new BadOutcome(`${name} must be ${words}.`);
+    const [is, words] = (Object.hasOwn(members, name) && members[name]) || [];
+    const known = Object.keys(members).join(", ");
+    if (!is) refuse(`There is no member ${JSON.stringify(name)}; there are ${known}.`);
+    if (!is?.(value)) refuse(`${name} must be ${words}.`);
   }
   const has = (name: string): boolean => Object.hasOwn(posted, name);
-  if (!has("id")) throw new BadOutcome("id is missing: it is the id that GET /next gave.");
+  if (!has("id")) refuse("id is missing: it is the id that GET /next gave.");
   const kinds = ["value", "values", "code", "skipped"].filter(has);
-  if (kinds.length !== 1) {
-    throw new BadOutcome(
+  if (kinds.length !== 1)
+    refuse(
       `An outcome has one of value, values, code and skipped; this one has ${kinds.join(", ") || "none"}.`,
     );
-  }
-  if (has("code")) {
-    for (const name of ["executed", "attempts"]) {
-      if (!has(name)) throw new BadOutcome(`${name} is missing: an outcome with a code has it.`);
-    }
-  }
+  const missing = ["executed", "attempts"].find((name) => has("code") && !has(name));
+  if (missing) refuse(`${missing} is missing: an outcome with a code has it.`);
   return { ...posted, hasValue: has("value") || has("values") } as unknown as ReportedOutcome;
-}
-
-function parsed(text: string): object {
-  const value = parseJson(text);
-  if (value === undefined) throw new BadOutcome("The body is not JSON.");
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new BadOutcome("The body is not a JSON object.");
-  }
-  return value;
 }

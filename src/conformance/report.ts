@@ -1,26 +1,24 @@
 // The reports of a conformance run: lines, JSON, JUnit XML and a badge.
 import type { RowResult } from "./session.js";
 
-interface RowCounts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  /** Rows that were not handed out to the client before the run was ended early. */
-  readonly neverServed: number;
-  /** Rows that were not part of the run (`--only`, `--except`). */
-  readonly notAskedFor: number;
-  /** Whether rows were skipped because the client supports no proxy. */
-  readonly withoutProxies: boolean;
-}
+/** The counts of a run's rows by their results. */
+type RowCounts = ReturnType<typeof countsOf>;
 
 /** Counts the rows of a run by their results. @param all The number of rows in the conformance data. */
-export function countsOf(results: readonly RowResult[], all: number): RowCounts {
+export function countsOf(
+  results: readonly RowResult[],
+  all: number,
+): Readonly<Record<"passed" | "failed" | "skipped" | "neverServed" | "notAskedFor", number>> & {
+  readonly withoutProxies: boolean;
+} {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
   return {
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
+    // Rows that were not handed out to the client before the run was ended early.
     neverServed: count("never served"),
+    // Rows that were not part of the run (`--only`, `--except`).
     notAskedFor: all - results.length,
     withoutProxies: results.some(({ skippedFor }) => skippedFor === "proxy"),
   };
@@ -41,30 +39,29 @@ export interface ToldRun {
   readonly cut: string | undefined;
 }
 
+const rows = (count: number): string => (count === 1 ? "1 test case" : `${count} test cases`);
+
 /** The report for people: each row that failed or did not run, the skipped rows by need, and the counts. */
 export function reportLines({ results, counts, revision }: ToldRun): readonly string[] {
   const { passed, failed, skipped, neverServed } = counts;
   const unserved = neverServed === 0 ? "" : `, ${neverServed} not run`;
-  const differing = results.filter(({ result }) => result === "failed");
-  const left = results.filter(({ result }) => result === "never served");
-  const weaker = results.filter(({ notes }) => notes.length > 0);
-  const again = results.filter(({ result, whileBusy }) => result === "passed" && whileBusy !== undefined);
+  const many = (told: string, is: (row: RowResult) => boolean): readonly string[] => {
+    const count = results.filter(is).length;
+    return count === 0 ? [] : [`${told}: ${rows(count)}`];
+  };
   return [
-    ...differing.flatMap(({ id, differences }) => [id, ...differences.map((text) => `  ${text}`)]),
-    ...left.map(({ id }) => `not run: ${id}`),
+    ...results.flatMap(({ id, result, differences }) =>
+      result === "failed" ? [id, ...differences.map((text) => `  ${text}`)] : [],
+    ),
+    ...results.flatMap(({ id, result }) => (result === "never served" ? [`not run: ${id}`] : [])),
     ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
-    ...(weaker.length === 0
-      ? []
-      : [`passed with executed unknown where the table says no: ${rows(weaker.length)}`]),
-    ...(again.length === 0
-      ? []
-      : [`passed when served again, alone, because the machine was busy: ${rows(again.length)}`]),
+    ...many("passed with executed unknown where the table says no", ({ notes }) => notes.length > 0),
+    ...many(
+      "passed when served again, alone, because the machine was busy",
+      ({ result, whileBusy }) => result === "passed" && whileBusy !== undefined,
+    ),
     `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
   ];
-}
-
-function rows(count: number): string {
-  return count === 1 ? "1 test case" : `${count} test cases`;
 }
 
 export function reportOf({ results, counts, revision, cut }: ToldRun): object {
@@ -92,8 +89,11 @@ export function badgeOf(counts: RowCounts, revision: string): string {
     .join(", ");
   const isWhole = neverServed === 0 && skipped === 0 && passed > 0;
   const color = colors[failed > 0 ? "red" : isWhole ? "green" : "gray"];
-  const [labelWidth, valueWidth] = [widthOf(label), widthOf(value)];
+  const lengths = [label, value].map((text) => Math.round(text.length * characterWidth));
+  const [labelWidth = 0, valueWidth = 0] = lengths.map((length) => length + 2 * padding);
   const width = labelWidth + valueWidth;
+  const textAt = (text: string, x: number): string =>
+    `<text x="${x}" y="14" textLength="${Math.round(text.length * characterWidth)}">${text}</text>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${label}: ${value}">
 <title>${label}: ${value}</title>
 <rect width="${labelWidth}" height="${height}" fill="#444"/>
@@ -104,15 +104,6 @@ ${textAt(value, labelWidth + padding)}
 </g>
 </svg>
 `;
-}
-
-function widthOf(text: string): number {
-  return Math.round(text.length * characterWidth) + 2 * padding;
-}
-
-function textAt(text: string, x: number): string {
-  const length = Math.round(text.length * characterWidth);
-  return `<text x="${x}" y="14" textLength="${length}">${text}</text>`;
 }
 
 export function junitOf({ results, counts, revision, cut }: ToldRun): string {

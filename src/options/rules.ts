@@ -8,6 +8,7 @@ export interface Rules {
   readonly form?: string | undefined;
   /** Whether `enum` is left to the service, which may accept other values. */
   readonly "x-open"?: boolean;
+  readonly format?: "date-time";
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;

@@ -1,5 +1,5 @@
 import { amount, invalid, refusal } from "../errors/statusError.js";
-import { ownValue, tagOf, WithoutPrototype } from "../values.js";
+import { fieldName, ownValue, tagOf, WithoutPrototype } from "../values.js";
 import { checkRules } from "./contractChecks.js";
 import type { Rules } from "./rules.js";
 
@@ -44,7 +44,7 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
     throw invalid(name, `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
   }
-  if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules);
+  if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules, name);
   else if (type === "array") validateItems(value as readonly unknown[], rules, name);
   else if (typeof value === "number") validateNumber(value, rules, name);
   checkRules?.(value, { name, rules, validate });
@@ -56,7 +56,7 @@ function lengthOf(rules: Rules): string {
 }
 
 // Own properties only: a polluted Object.prototype must not fill in a field.
-function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules): void {
+function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, name: string): void {
   const properties = ownValue(rules, "properties");
   if (properties === undefined) return;
   const required = ownValue(rules, "required");
@@ -64,7 +64,7 @@ function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules):
     const content = ownValue(value, field);
     const isRequired = required?.includes(field);
     if (isRequired || content !== undefined)
-      validate(content, properties[field] as Rules, field, isRequired ? "" : " when given");
+      validate(content, properties[field] as Rules, fieldName(name, field), isRequired ? "" : " when given");
   }
 }
 

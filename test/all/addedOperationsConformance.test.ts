@@ -53,7 +53,10 @@ const exchanges = [
   "non-ascii-answer",
   "answer-in-gzip",
   "answer-of-1-mib-and-one",
-].map((name) => `exchanges/${name}/startEvaluator`);
+]
+  .map((name) => `exchanges/${name}/startEvaluator`)
+  .concat("exchanges/text-of-all-planes/listEvaluators", "exchanges/text-of-all-planes/createEvaluator")
+  .concat("form/value/downloadDataset");
 
 const startRunner = (rows: readonly string[]): Promise<Runner> => {
   const args = ["src/cli/main.ts", "conformance", "--port", "0", "--json"];
@@ -105,6 +108,7 @@ test("rows of exchanges.json that hold for any operation hold for the added ones
     "headers-of-any-case": added,
     "retry-after-date-rfc-850": added,
     "ids-with-every-character": withIds,
+    "text-of-all-planes": ["listEvaluators", "createEvaluator"],
     "ids-that-lead-elsewhere": withIds,
     "unknown-members": json,
     "non-ascii-answer": json,

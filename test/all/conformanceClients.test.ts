@@ -4,8 +4,7 @@ import { certifyClient, findGo, findJava, findPhp, type Language } from "../supp
 import { startRunner } from "../support/conformance/runner.js";
 
 const hasGo = await findGo();
-// Not part of every run yet: against the rows of connections the Java client does not end.
-const hasJava = process.env.TUNERANK_TEST_JAVA !== undefined && (await findJava());
+const hasJava = await findJava();
 const hasPhp = await findPhp();
 
 test.skipIf(!hasGo)(

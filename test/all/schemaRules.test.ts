@@ -100,23 +100,33 @@ const refused: readonly [rule: string, book: object, code: string, message: stri
     "labels must have at most 2 fields, not 3.",
   ],
   ["minProperties", { page: {} }, "INVALID_ARGUMENT", "page must have at least 1 field, not 0."],
-  ["exclusiveMinimum", { page: { width: 0 } }, "OUT_OF_RANGE", "width must be greater than 0, not 0."],
-  ["maximum", { page: { width: 301 } }, "OUT_OF_RANGE", "width must be at most 300, not 301."],
-  ["exclusiveMaximum", { page: { height: 400 } }, "OUT_OF_RANGE", "height must be less than 400, not 400."],
-  ["multipleOf", { page: { height: 0.35 } }, "OUT_OF_RANGE", "height must be a multiple of 0.1, not 0.35."],
+  ["exclusiveMinimum", { page: { width: 0 } }, "OUT_OF_RANGE", "page.width must be greater than 0, not 0."],
+  ["maximum", { page: { width: 301 } }, "OUT_OF_RANGE", "page.width must be at most 300, not 301."],
+  [
+    "exclusiveMaximum",
+    { page: { height: 400 } },
+    "OUT_OF_RANGE",
+    "page.height must be less than 400, not 400.",
+  ],
+  [
+    "multipleOf",
+    { page: { height: 0.35 } },
+    "OUT_OF_RANGE",
+    "page.height must be a multiple of 0.1, not 0.35.",
+  ],
   [
     "minimum",
     { cover: { kind: "CoverSoft", grams: 7 } },
     "OUT_OF_RANGE",
-    "grams must be at least 80, not 7.",
+    "cover.grams must be at least 80, not 7.",
   ],
   [
     "a discriminator of another value",
     { cover: { kind: "HardCover" } },
     "INVALID_ARGUMENT",
-    "kind must be one of CoverHard, CoverSoft.",
+    "cover.kind must be one of CoverHard, CoverSoft.",
   ],
-  ["oneOf", { cover: { kind: "CoverHard" } }, "INVALID_ARGUMENT", "color must be a string."],
+  ["oneOf", { cover: { kind: "CoverHard" } }, "INVALID_ARGUMENT", "cover.color must be a string."],
   ["type", { cover: "hard" }, "INVALID_ARGUMENT", "cover must be an object."],
   ["not", { isbn: "123", issn: "12" }, "INVALID_ARGUMENT", "body may not have isbn and issn at once."],
 ];
@@ -146,6 +156,11 @@ describe("what breaks a rule is refused before anything is sent:", () => {
   test.each<[where: string, call: () => CallPromise<unknown>, message: string]>([
     ["an id", () => addBook("shelf", emma), "shelfId must have the form shelf-N, such as shelf-1."],
     ["the query", () => addBook("shelf-1", emma, { floor: 10 }), "floor must be at most 9, not 10."],
+    [
+      "a date and time of the query",
+      () => addBook("shelf-1", emma, { floor: 9, since: "2026-13-02T09:15:00Z" }),
+      "since must be a date and time, such as 2026-03-02T09:15:00Z.",
+    ],
     [
       "a header",
       () => addBook("shelf-1", emma, { "x-desk": "long" }),
@@ -188,6 +203,7 @@ describe("the test service refuses it with the same words:", () => {
 test("the types know maps, nested objects and the kinds of a cover", async () => {
   const types = await readFile(path.join(folder, "src/generated/types.ts"), "utf8");
   expect(types).toContain("export type BookCover = HardCover | SoftCover;");
+  expect(types).toContain('/** Which cover it is. */\n    kind: "CoverHard";');
   expect(types).toContain("[key: string]: string;");
   expect(types).not.toContain('components["schemas"]');
 });

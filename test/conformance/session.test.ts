@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { Cell } from "../../src/conformance/cells.js";
-import { createSession, type Session, type Told } from "../../src/conformance/session.js";
+import { Session, type Told } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
 const tooEarly = /^wait 1: \d+ ms, and at least 700 are asked for$/;
@@ -19,7 +19,7 @@ const aborted = "retries/abort-waiting/scaleDeployment";
 async function sessionOf(isBusy: () => boolean, ...ids: readonly string[]): Promise<Session> {
   const cells = await everyCell();
   const chosen = ids.map((id) => cells.find((cell) => cell.id === id) as Cell);
-  const session = createSession(chosen, { busySince: isBusy, stop: () => {} }, () => {});
+  const session = new Session(chosen, { busySince: isBusy, stop: () => {} }, () => {});
   opened.push(session);
   return session;
 }

@@ -12,7 +12,7 @@ const { rows: exchanges } = conformanceFile("exchanges.json") as { rows: readonl
 const { rows: retries } = conformanceFile("retries.json") as { rows: readonly RetryRow[] };
 const runner = [
   ...["cells", "compare", "data", "outcome", "runner", "session"].map((name) => `${name}.ts`),
-  ...["checkRequest", "connectionFaults", "rawRequest", "sendResponse", "serveCell"].map(
+  ...["checkRequest", "connectionFaults", "rawRequest", "exchange", "serveCell"].map(
     (name) => `serve/${name}.ts`,
   ),
 ]

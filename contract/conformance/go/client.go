@@ -207,7 +207,7 @@ func (c *Client) attempt(ctx context.Context, operation string, arguments Argume
 	case len(answer) == 0:
 		return map[string]any{}, nil
 	case answer[0] == '"': // What is no JSON.
-		return string(content), nil
+		return content, nil
 	}
 	object, is := value.(map[string]any)
 	if is && broken == nil && !incomplete(operation, object) {

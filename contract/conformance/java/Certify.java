@@ -33,7 +33,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 final class Certify {
-  static final HttpClient HTTP = HttpClient.newHttpClient();
+  // Of the client, whose system properties are set before java.net.http reads them.
+  static final HttpClient HTTP = new Client().connections.get().build();
   /** What java.net.http does not pass on, or cannot do without a setting of the whole program. */
   static final Set<String> HIDDEN =
       Set.of("status-101", "bytes-behind", "proxy-credentials", "proxy-environment");
@@ -138,7 +139,7 @@ final class Certify {
     Client.Outcome last = call.last;
     ended.countDown();
     Thread.interrupted(); // An abort that came after the end.
-    if (last.value() instanceof byte[] bytes) outcome.put("value", new String(bytes, StandardCharsets.UTF_8));
+    if (last.value() instanceof byte[] bytes) outcome.put("value", bytes); // In Base64.
     else if (last.value() instanceof JsonNode json) outcome.set("value", json);
     if (last.code() == null) outcome.putArray("capabilities").add("unknown-members").add("int64");
     else outcome.put("code", last.code()).put("codeSource", last.codeSource())

@@ -21,8 +21,9 @@ import java.util.zip.GZIPInputStream;
 
 /** A client. Its first fields are what a caller may set; null is the default. */
 final class Client {
-  static { // Else java.net.http itself sends a GET again whose connection is lost.
+  static { // Else java.net.http itself sends a GET again whose connection is lost, and closes no connection.
     System.setProperty("jdk.httpclient.redirects.retrylimit", "1");
+    System.setProperty("jdk.httpclient.allowRestrictedHeaders", "connection");
   }
   static final ObjectMapper JSON = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
   static final JsonNode P = read(() -> JSON.readTree(new File("../parameters.json")), none -> null);
@@ -192,6 +193,7 @@ final class Client {
       for (JsonNode name : definition.path("headers"))
         listed(arguments.path(name.asText())).forEach(one -> builder.header(name.asText(), one.asText()));
       String type = definition.path("contentType").asText(), and = "; boundary=" + boundary;
+      if (!safe) builder.header("connection", "close"); // No other call may use it.
       if (!type.isEmpty()) builder.header("content-type", definition.has("part") ? type + and : type);
       if (body.contentLength() == 0) because.set("no-answer"); // Nothing says when such a request is sent.
       BodyPublisher told = body.contentLength() == 0 ? body : BodyPublishers.fromPublisher(subscriber -> {
@@ -214,7 +216,7 @@ final class Client {
         InputStream in = gzip ? new GZIPInputStream(raw) : raw;
         byte[] some = new byte[16384];
         for (int n; got.size() <= most && (n = in.read(some)) >= 0; ) got.write(some, 0, n);
-        if (got.size() <= most && raw.read() < 0) idle.push(http);
+        if (got.size() <= most && raw.read() < 0 && safe) idle.push(http);
       } catch (IOException cut) {
         if (good) throw cut;
       }

@@ -71,6 +71,7 @@ function outcomeOf(object $row): array
         $isAborted = $abortAt === INF ? null : fn () => now() >= $abortAt;
         try {
             [$value, $attempts] = $client->call($row->operation, $arguments, $repeatable, $isAborted);
+            $value = is_string($value) ? base64_encode($value) : $value;
             $outcome = ['value' => $value, 'attempts' => $attempts, 'capabilities' => ['unknown-members', 'int64']];
         } catch (ServiceError $error) {
             $outcome = [

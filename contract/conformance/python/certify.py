@@ -59,6 +59,7 @@ async def outcome_of(row):
                 outcome = {"values": [value for value, _ in await asyncio.gather(*calls)]}
                 continue
             value, attempts = await client.call(row["operation"], arguments, repeatable)
+            value = base64.b64encode(value).decode() if isinstance(value, bytes) else value
             outcome = {"value": value, "attempts": attempts, "capabilities": ["unknown-members", "int64"]}
         except ServiceError as error:
             outcome = {

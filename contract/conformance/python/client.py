@@ -221,7 +221,7 @@ class Client:
         if not good:
             raise read_error(answer.status_code, answer.headers, text, self.keys)
         if not isinstance(o.get("answer"), dict):
-            return data.decode("utf-8", "replace") if "answer" in o else {}
+            return bytes(data) if "answer" in o else {}
         if isinstance(value := _json(text)[0], dict) and not _incomplete(operation, value):
             return value
         event = "html" if text.startswith("<") else "notJson" if answer.status_code == 200 else "otherSuccess"

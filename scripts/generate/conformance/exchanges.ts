@@ -57,6 +57,7 @@ const makers: Readonly<Record<string, Make>> = {
     isSafe(shape.operation) || shape.timeoutMs > 60_000 ? undefined : { expected: deadlineOf(shape) },
   "ids-with-every-character": withIds,
   "ids-that-lead-elsewhere": withIds,
+  "text-of-all-planes": withTexts,
   "unknown-members": withJson(
     (body) => ({ ...body, newMember: { words: ["néw", { deep: [1, null, true] }], none: null } }),
     "/newMember",
@@ -167,4 +168,24 @@ function withIds({ path, parameters, rules }: OperationShape, row: MadeRow): Cel
   const encoded = (text: string): string =>
     encodeURIComponent(text).replace(/[!'()*]/g, (it) => `%${it.charCodeAt(0).toString(16).toUpperCase()}`);
   return { arguments: ids, path: path.replace(/\{(\w+)\}/g, (_, name: string) => encoded(ids[name] ?? "")) };
+}
+
+const text = "über straße; cafe\u0301 & = + % # ? / \\ \" ' </script> 日本語 👩‍👩‍👧 ";
+
+// Every argument of the query and every field of the body that may be any text.
+function withTexts({ body, rules }: OperationShape): Cell {
+  const textsIn = (group: object | undefined): Json => {
+    const { properties = {} } = (group ?? {}) as { readonly properties?: Readonly<Record<string, Json>> };
+    const isAny = (each: unknown): boolean => JSON.stringify(each) === '{"type":"string"}';
+    const entries = Object.entries(properties).flatMap(([name, { items, ...own }]) =>
+      isAny(own) ? [[name, text]] : own.type === "array" && isAny(items) ? [[name, [text, "2"]]] : [],
+    );
+    return Object.fromEntries(entries);
+  };
+  const [query, fields] = [textsIn(rules.query), textsIn(rules.body)];
+  const isInBody = body?.file === undefined && Object.keys(fields).length > 0;
+  if (!isInBody && Object.keys(query).length === 0) return undefined;
+  return {
+    arguments: { ...query, ...(isInBody && { body: { ...(body?.example as Json), ...fields } }) },
+  };
 }

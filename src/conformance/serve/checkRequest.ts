@@ -1,8 +1,8 @@
 // Checks that a request is what the row's operation and arguments require.
 
-import type { Socket } from "node:net";
 import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
+import { parseJson } from "../../values.js";
 import type { Cell, Step } from "../cell.js";
 import type { OperationData } from "../data.js";
 import { proxiedHost } from "./proxy.js";
@@ -25,35 +25,29 @@ export interface Keys {
   readonly all: readonly string[];
 }
 
+/** A text in a list, if it holds. */
+export const when = (is: boolean, text: string): readonly string[] => (is ? [text] : []);
+
 /** The differences between a request and the expected one. */
 export function problemsOf(request: ReadRequest, cell: Cell, keys: Keys): readonly string[] {
-  const { asked } = cell;
-  const { method, url = "", headers } = request;
+  const { asked, via, basePath = "" } = cell;
+  const { method, url = "", headers, port } = request;
   const [path = "", query = ""] = url.split(/\?(.*)/s);
-  const base = (cell.basePath ?? "").replace(/\/$/, "");
-  const due = base + (cell.path ?? pathOf(asked.path, asked.arguments));
-  const problems: string[] = [];
-  if (method !== asked.method) problems.push(`the method is ${method} instead of ${asked.method}`);
-  if (path !== due) problems.push(`the path is ${path} instead of ${due}`);
-  problems.push(...parameterProblems(query, headers, asked));
-  return [
-    ...problems,
-    ...headerProblems(request, cell),
-    ...keyProblems(request, keys),
-    ...contentProblems(request, asked),
-  ];
-}
-
-function headerProblems({ headers, port }: ReadRequest, { asked, via }: Cell): readonly string[] {
+  const due = basePath.replace(/\/$/, "") + (cell.path ?? pathOf(asked.path, asked.arguments));
   const { host, accept, cookie } = headers;
   const type = asked.answerType ?? "application/json";
-  const due = via ? proxiedHost : `127.0.0.1:${port}`;
+  const dueHost = via ? proxiedHost : `127.0.0.1:${port}`;
   const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
-    ...(host === due ? [] : [`Host is ${host} instead of ${due}`]),
-    ...(acceptsType(accept as string | undefined, type) ? [] : [`Accept is ${accept}, without ${type}`]),
-    ...(cookie === undefined ? [] : ["there is a cookie, which an earlier response set"]),
+    ...when(method !== asked.method, `the method is ${method} instead of ${asked.method}`),
+    ...when(path !== due, `the path is ${path} instead of ${due}`),
+    ...parameterProblems(query, headers, asked),
+    ...when(host !== dueHost, `Host is ${host} instead of ${dueHost}`),
+    ...when(!acceptsType(accept as string | undefined, type), `Accept is ${accept}, without ${type}`),
+    ...when(cookie !== undefined, "there is a cookie, which an earlier response set"),
     ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
+    ...keyProblems(request, keys),
+    ...contentProblems(request, asked),
   ];
 }
 
@@ -62,17 +56,17 @@ function keyProblems({ url, rawHeaders, body }: ReadRequest, { due, all }: Keys)
     index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const] : [],
   );
   const given = headers.filter(([name]) => name === "authorization").map(([, value]) => value);
-  const holds = (text = ""): boolean => holdsKey(text, all);
-  const isDue = given[0] !== undefined && due.some((key) => given[0] === `Bearer ${key}`);
+  const isDue = due.some((key) => given[0] === `Bearer ${key}`);
+  // A large file is not searched for the key: rows fill such a file with one short piece, repeated.
+  const text = body.length < mostTextBytes ? body.toString("latin1") : "";
   return [
-    ...(isDue ? [] : ["Authorization is not the Bearer key that is due"]),
-    ...(given.length > 1 ? [`there are ${given.length} headers Authorization instead of one`] : []),
-    ...headers
-      .filter(([name, value]) => name !== "authorization" && holds(value))
-      .map(([name]) => `the header ${name} carries the key`),
-    ...(holds(url) ? ["the address carries the key"] : []),
-    // A large file is not searched for the key: rows fill such a file with one short piece, repeated.
-    ...(body.length < mostTextBytes && holds(body.toString("latin1")) ? ["the body carries the key"] : []),
+    ...when(!isDue, "Authorization is not the Bearer key that is due"),
+    ...when(given.length > 1, `there are ${given.length} headers Authorization instead of one`),
+    ...headers.flatMap(([name, value]) =>
+      when(name !== "authorization" && holdsKey(value, all), `the header ${name} carries the key`),
+    ),
+    ...when(holdsKey(url ?? "", all), "the address carries the key"),
+    ...when(holdsKey(text, all), "the body carries the key"),
   ];
 }
 
@@ -84,18 +78,18 @@ function parameterProblems(
   { query: names = [], headers: headerNames = [], arguments: given }: OperationData,
 ): readonly string[] {
   const sent = new URLSearchParams(query);
-  const due = (name: string): string[] =>
-    Object.hasOwn(given, name) ? [given[name]].flat().map(String) : [];
-  const differ = (name: string, is: readonly string[], wanted: readonly string[]): readonly string[] =>
-    isDeepStrictEqual(is, wanted)
-      ? []
-      : [`the ${name} is ${is.join(", ") || "none"} instead of ${wanted.join(", ") || "none"}`];
+  const differ = (name: string, is: readonly string[], isDue: boolean): readonly string[] => {
+    const [, key = ""] = name.split(" ");
+    const due = isDue && Object.hasOwn(given, key) ? [given[key]].flat().map(String) : [];
+    const told = `the ${name} is ${is.join(", ") || "none"} instead of ${due.join(", ") || "none"}`;
+    return when(!isDeepStrictEqual(is, due), told);
+  };
   return [
     ...[...new Set([...names, ...sent.keys()])].flatMap((name) =>
-      differ(`parameter ${name}`, sent.getAll(name), names.includes(name) ? due(name) : []),
+      differ(`parameter ${name}`, sent.getAll(name), names.includes(name)),
     ),
     ...headerNames.flatMap((name) =>
-      differ(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), due(name)),
+      differ(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), true),
     ),
   ];
 }
@@ -110,7 +104,7 @@ function contentProblems(request: ReadRequest, asked: OperationData): readonly s
   if (charset.toLowerCase() !== "utf-8") return [`the content type is ${type}, and the body is UTF-8`];
   return asked.part === undefined
     ? bodyProblems(request, asked.arguments.body)
-    : formProblems(request.body, type, { part: asked.part, file: asked.arguments.file as File });
+    : formProblems(request.body, type, asked.part, asked.arguments.file as File);
 }
 
 // Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves `!'()*`.
@@ -131,66 +125,54 @@ interface File {
   readonly bytes?: number;
 }
 
-function fileBytes({ content = "", base64, bytes = 0 }: File): Buffer {
-  return base64 === undefined ? Buffer.from(content) : Buffer.alloc(bytes, Buffer.from(base64, "base64"));
-}
-
 function bodyProblems({ body }: ReadRequest, due: unknown): readonly string[] {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
-  if (!isDeepStrictEqual(parsed(text), due)) return ["the body is not the JSON that was asked for"];
-  return tokenProblems(text);
+  return !text.startsWith("\ufeff") && isDeepStrictEqual(parseJson(text), due)
+    ? tokenProblems(text)
+    : ["the body is not the JSON that was asked for"];
 }
 
-function formProblems(
-  body: Buffer,
-  type: string,
-  { part, file }: { readonly part: string; readonly file: File },
-): readonly string[] {
+function formProblems(body: Buffer, type: string, part: string, file: File): readonly string[] {
   const parts = parseMultipart(body, type);
   if (parts === undefined) return ["the form is not well formed"];
   const found = parts.find(({ name }) => name === part);
-  const problems: string[] = [];
-  if (parts.length !== 1) problems.push(`the form has ${parts.length} parts instead of one`);
-  if (found === undefined) return [...problems, `the form has no part named ${part}`];
   const name = file.name.replace(/^.*[/\\]/s, "");
-  if (found.filename !== name)
-    problems.push(`the form names the file ${found.filename ?? "nothing"} instead of ${name}`);
-  if (!fileBytes(file).equals(found.content)) problems.push("the form does not hold the file's content");
-  return problems;
+  const { content = "", base64, bytes = 0 } = file;
+  const due = base64 ? Buffer.alloc(bytes, Buffer.from(base64, "base64")) : Buffer.from(content);
+  return [
+    ...when(parts.length !== 1, `the form has ${parts.length} parts instead of one`),
+    ...(found === undefined
+      ? [`the form has no part named ${part}`]
+      : [
+          ...when(
+            found.filename !== name,
+            `the form names the file ${found.filename ?? "nothing"} instead of ${name}`,
+          ),
+          ...when(!due.equals(found.content), "the form does not hold the file's content"),
+        ]),
+  ];
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+/** The status of the response in a step, if it is one. */
+export const statusOf = (step: Step | undefined): number | undefined =>
+  step && "response" in step ? step.response.status : undefined;
 
-/** Returns a function that reports what is wrong with the connection on which a request of the row arrived. */
-export function connectionsOf(cell: Cell): (socket: Socket, step: Step) => readonly string[] {
-  const { asked, client, connections } = cell;
+/**
+ * What is wrong with the connection on which a request of the row arrived.
+ * @param served The step of the connection's last request.
+ * @param last The step of the row's last request.
+ */
+export function connectionProblems(
+  { asked, client, connections }: Cell,
+  served: Step | undefined,
+  last: Step | undefined,
+): readonly string[] {
+  if (served === undefined) return [];
+  if ("response" in served && served.response.after !== undefined)
+    return ["it came over a connection on which something followed a response"];
+  if (!connections) return [];
   const isRepeatable = client.repeatable ?? asked.repeatable;
-  const used = new WeakMap<Socket, Step>();
-  let before: Step | undefined;
-  return (socket, step) => {
-    const served = used.get(socket);
-    const wasMisdirected = isResponse(before, ({ status }) => status === 421);
-    used.set(socket, step);
-    before = step;
-    if (served === undefined) return [];
-    if (isResponse(served, ({ after }) => after !== undefined))
-      return ["it came over a connection on which something followed a response"];
-    if (!connections) return [];
-    if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
-    return wasMisdirected ? ["it came over a connection that was idle, after a 421"] : [];
-  };
-}
-
-function isResponse(
-  step: Step | undefined,
-  is: (response: Extract<Step, { response: unknown }>["response"]) => boolean,
-): boolean {
-  return step !== undefined && "response" in step && is(step.response);
+  if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
+  return when(statusOf(last) === 421, "it came over a connection that was idle, after a 421");
 }

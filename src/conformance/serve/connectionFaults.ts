@@ -1,5 +1,5 @@
-// Makes the addresses for connection faults, where no server is reached, and self-signed certificates for TLS faults.
-import { createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+// Makes the addresses for connection faults, where no server is reached, and certificates.
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -95,11 +95,6 @@ async function fullBacklog(): Promise<FaultAddress> {
   throw new NotOnThisMachine("the system makes connections beyond a listener's backlog");
 }
 
-export interface Certificate {
-  readonly cert: string;
-  readonly key: string;
-}
-
 // The DER tags that a certificate uses.
 const tags = {
   integer: 2,
@@ -112,66 +107,81 @@ const tags = {
   time: 23,
   boolean: 1,
 };
+const dayMs = 86_400_000;
 
 /**
- * Makes a self-signed certificate, or one that has expired, so that no private key is shipped.
- * @param host The only host name it is valid for. @default 127.0.0.1 and localhost
+ * Makes a certificate and its CA, so that no private key is shipped.
+ * @param host The only host name that it is valid for. @default 127.0.0.1 and localhost
  */
-export function createCertificate({ host, isExpired }: { host?: string; isExpired?: boolean }): Certificate {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
-  const names =
-    host === undefined ? [der(0x82, "localhost"), der(0x87, Buffer.from([127, 0, 0, 1]))] : [der(0x82, host)];
-  const subject = der(tags.text, host ?? "localhost");
-  const name = sequence(der(tags.set, sequence(oid(0x55, 0x04, 0x03), subject)));
-  const day = 86_400_000;
-  const validity = sequence(time(Date.now() - 3 * day), time(Date.now() + (isExpired ? -day : day)));
-  const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
-  const serial = Buffer.concat([Buffer.from([1]), randomBytes(8)]);
-  const toSign = sequence(
-    der(0xa0, der(tags.integer, Buffer.from([2]))),
-    der(tags.integer, serial),
-    algorithm,
-    name,
-    validity,
-    name,
-    publicKey,
-    der(0xa3, extensions(sequence(...names))),
-  );
-  const signature = sign("sha256", toSign, privateKey);
-  const whole = sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature));
-  return { cert: pem(whole), key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+export function createCertificate({
+  host,
+  isExpired,
+}: {
+  readonly host?: string;
+  readonly isExpired?: boolean;
+}): Readonly<Record<"cert" | "ca" | "key", string>> {
+  const authority = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const own = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const name = host ?? "localhost";
+  const names = host ? [der(0x82, host)] : [der(0x82, name), der(0x87, Buffer.from([127, 0, 0, 1]))];
+  const yes = der(tags.boolean, Buffer.from([0xff]));
+  const extension = (id: number, value: Buffer, ...critical: readonly Buffer[]): Buffer =>
+    sequence(oid(0x55, 0x1d, id), ...critical, der(tags.octets, value));
+  // What strict verification asks for: basicConstraints, keyUsage (keyCertSign) and the identifier of the CA's key.
+  const keyId = randomBytes(20);
+  const ofAuthority = [
+    extension(0x13, sequence(yes), yes),
+    extension(0x0f, der(tags.bits, Buffer.from([2, 4])), yes),
+    extension(0x0e, der(tags.octets, keyId)),
+  ];
+  const ofOwn = [extension(0x11, sequence(...names)), extension(0x23, sequence(der(0x80, keyId)))];
+  const ended = isExpired ? -1 : 1;
+  return {
+    cert: signed(authority, own, { subject: name, extensions: ofOwn, ended }),
+    ca: signed(authority, authority, { subject: issuer, extensions: ofAuthority, ended: 1 }),
+    key: own.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
 }
 
-// The extensions of the certificate: it is valid for these names, and is its own CA.
-function extensions(names: Buffer): Buffer {
-  const authority = sequence(der(tags.boolean, Buffer.from([0xff])));
-  return sequence(
-    sequence(oid(0x55, 0x1d, 0x11), der(tags.octets, names)),
-    sequence(oid(0x55, 0x1d, 0x13), der(tags.boolean, Buffer.from([0xff])), der(tags.octets, authority)),
+type Keys = Record<"publicKey" | "privateKey", KeyObject>;
+
+const issuer = "conformance";
+
+// Signs a certificate of a public key. It ends so many days from now, which is in the past for a negative number.
+function signed(
+  { privateKey }: Keys,
+  { publicKey }: Keys,
+  of: { readonly subject: string; readonly extensions: readonly Buffer[]; readonly ended: number },
+): string {
+  const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+  const named = (name: string): Buffer =>
+    sequence(der(tags.set, sequence(oid(0x55, 0x04, 0x03), der(tags.text, name))));
+  // A DER UTCTime, such as 261122063000Z.
+  const time = (day: number): Buffer =>
+    der(tags.time, new Date(Date.now() + day * dayMs).toISOString().replace(/^20|[-:T]|\.\d+/g, ""));
+  const toSign = sequence(
+    der(0xa0, der(tags.integer, Buffer.from([2]))),
+    der(tags.integer, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    algorithm,
+    named(issuer),
+    sequence(time(-3), time(of.ended)),
+    named(of.subject),
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(...of.extensions)),
   );
+  const signature = sign("sha256", toSign, privateKey);
+  return pem(sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature)));
 }
 
 function der(tag: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
   const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   const { length } = content;
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
-  const sized = length < 128 ? [length] : long;
-  return Buffer.concat([Buffer.from([tag, ...sized]), content]);
+  return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : long)]), content]);
 }
 
-function sequence(...parts: readonly Uint8Array[]): Buffer {
-  return der(tags.sequence, ...parts);
-}
-
-function oid(...bytes: readonly number[]): Buffer {
-  return der(tags.oid, Buffer.from(bytes));
-}
-
-// A DER UTCTime, such as 261122063000Z.
-function time(ms: number): Buffer {
-  return der(tags.time, new Date(ms).toISOString().replace(/^20|[-:T]|\.\d+/g, ""));
-}
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.sequence, ...parts);
+const oid = (...bytes: readonly number[]): Buffer => der(tags.oid, Buffer.from(bytes));
 
 function pem(content: Buffer): string {
   const lines = content.toString("base64").match(/.{1,64}/g) ?? [];

@@ -2,18 +2,15 @@
 // lists, and logs the client's requests.
 
 import { once } from "node:events";
-import http, { type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import http, { type RequestListener } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Cell, Step, Via } from "../cell.js";
-import { connectionsOf, type Keys, problemsOf } from "./checkRequest.js";
-import { type Address, type Certificate, createCertificate, unreachable } from "./connectionFaults.js";
-import { callsIn, createGate } from "./parallelCalls.js";
+import { type Cell, callsIn, type Step, type Via } from "../cell.js";
+import { connectionProblems, problemsOf, statusOf } from "./checkRequest.js";
+import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
+import { actsOf, perform, type SeenRequest } from "./exchange.js";
 import { proxiedHost, startProxy } from "./proxy.js";
-import { codingsOf } from "./rawRequest.js";
-import { faults, letThroughMs, sendResponse } from "./sendResponse.js";
 
 export interface Served {
   readonly address: Address;
@@ -36,20 +33,17 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const via = cell.via ?? tunnels[network];
   const place = await unreachable[via ? "" : network]?.();
   if (place) return { ...place, log, leftBehind: async () => [] };
-  const certificate = certificateFor(network, via);
-  const used: Row["used"] = new Map();
-  const listener = listenerOf(cell, { keys, used }, (...seen) => {
-    onRequest();
-    return log.push(...seen);
-  });
-  const isEncrypted = certificate !== undefined && network !== "tls-not-spoken" && network !== "tls-closed";
-  const server = isEncrypted
-    ? https.createServer({ ...certificate, requestCert: network === "tls-certificate-wanted" }, listener)
+  const { isPlain, wantsOne, isTrusted, ...named } = handshakes[via?.scheme ?? network] ?? { isPlain: true };
+  const certificate = isPlain ? undefined : createCertificate(named);
+  const used: Used = new Map();
+  const listener = listenerOf(cell, keys, used, log);
+  const { cert, key } = certificate ?? {};
+  const server = certificate
+    ? https.createServer({ cert, key, requestCert: wantsOne === true }, listener)
     : http.createServer(listener);
-  // Never close an idle connection: a client that is late on a busy machine would meet a fault that the row does not
-  // have. After a 101, however, the server does: libcurl reads until the connection ends.
-  if (!cell.steps.some((each) => "response" in each && each.response.status === 101))
-    server.keepAliveTimeout = 0;
+  server.on("checkContinue", (request, response) => server.emit("request", request, response));
+  // A row that never ends does not keep the run going.
+  server.on("request", () => log.length < mostRequests && onRequest());
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -59,14 +53,14 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
-  const address = proxy ? proxiedAddress(via, proxy.url) : { baseUrl: `http://127.0.0.1:${port}` };
-  const baseUrl = network.startsWith("tls-") ? address.baseUrl.replace("http", "https") : address.baseUrl;
-  const isTrusted = via?.scheme === "https" || trusted.has(network);
+  const except = via?.environment?.except;
+  const environment = { HTTPS_PROXY: proxy?.url ?? "", NO_PROXY: except ?? "" };
+  const scheme = via?.scheme ?? (network.startsWith("tls-") ? "https" : "http");
   return {
     address: {
-      ...address,
-      baseUrl: baseUrl + (cell.basePath ?? ""),
-      ...(isTrusted && certificate && { caCertificate: certificate.cert }),
+      baseUrl: `${scheme}://${proxy ? proxiedHost : `127.0.0.1:${port}`}${cell.basePath ?? ""}`,
+      ...(proxy && (except === undefined ? { proxy: proxy.url } : { environment })),
+      ...(isTrusted && certificate && { caCertificate: certificate.ca }),
     },
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
@@ -78,27 +72,27 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   };
 }
 
+// Far more requests than any row expects.
+const mostRequests = 1000;
+
 const tunnels: Readonly<Record<string, Via>> = {
   "tunnel-failed": { scheme: "https", refusal: 503 },
   "tunnel-refused": { scheme: "https", refusal: 403 },
   "tunnel-credentials": { scheme: "https", refusal: 407 },
 };
 
-// The faults of TLS that a client meets although it trusts the certificate.
-const trusted: ReadonlySet<string> = new Set(["tls-certificate-wanted", "tls-other-name", "tls-expired"]);
+type Handshake = Parameters<typeof createCertificate>[0] &
+  Readonly<Partial<Record<"isPlain" | "wantsOne" | "isTrusted", true>>>;
 
-function certificateFor(network: string, via: Via | undefined): Certificate | undefined {
-  if (via?.scheme === "https" || network === "tls-other-name")
-    return createCertificate({ host: proxiedHost });
-  if (!network.startsWith("tls-")) return undefined;
-  return createCertificate({ isExpired: network === "tls-expired" });
-}
-
-function proxiedAddress({ scheme, environment }: Via, proxy: string): Address {
-  const baseUrl = `${scheme}://${proxiedHost}`;
-  if (environment === undefined) return { baseUrl, proxy };
-  return { baseUrl, environment: { HTTPS_PROXY: proxy, NO_PROXY: environment.except } };
-}
+// The TLS of a row behind a proxy, and that of each fault: whether it wants a certificate of the client, and whether the
+// client trusts the server's.
+const handshakes: Readonly<Record<string, Handshake>> = {
+  https: { host: proxiedHost, isTrusted: true },
+  "tls-untrusted": {},
+  "tls-expired": { isExpired: true, isTrusted: true },
+  "tls-other-name": { host: proxiedHost, isTrusted: true },
+  "tls-certificate-wanted": { wantsOne: true, isTrusted: true },
+};
 
 // How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
 const graceMs = 1000;
@@ -120,70 +114,78 @@ async function leftBehind(
   return [];
 }
 
-type Keep = (...seen: RequestLog) => number;
+/** The open connections that carried a request: the step of the last one, and whether its whole response was sent. */
+type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 
-interface Row {
-  readonly keys: readonly string[];
-  /** The open connections that carried a request, and whether the last one of each had no whole response. */
-  readonly used: Map<Socket, () => boolean>;
-}
+// How long requests of calls that are made at the same time wait for each other, in milliseconds.
+const longestHoldMs = 500;
 
-function listenerOf(cell: Cell, { keys, used }: Row, keep: Keep): RequestListener {
-  const connectionProblems = connectionsOf(cell);
-  const dueKeys = dueKeysOf(cell, keys);
+function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog): RequestListener {
+  const { clients, parallel } = cell.client;
   const waiting = [...callsIn(cell)];
-  const opened = createGate(waiting.length);
-  return async (request, response) => {
-    const arrivedMs = performance.now();
-    const { socket } = request;
+  let arrived = 0;
+  let last: Step | undefined;
+  let isWatched = parallel === undefined;
+  return async (request) => {
+    const { socket, headers } = request;
     request.on("error", () => {});
-    response.on("error", () => {});
-    const seen = { arrivedMs, endedMs: undefined as number | undefined, problems: [] as string[] };
-    const index = keep(seen) - 1;
+    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
+    const blame = (...problems: readonly string[]): void => void seen.problems.push(...problems);
+    const index = log.push(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
     const step = cell.steps[nth] as Step;
-    const due = dueKeys(index, step);
-    seen.problems.push(...connectionProblems(socket, step));
+    blame(...connectionProblems(cell, used.get(socket)?.step, last));
+    // A request may use the key of the client whose turn it is; after a 401, the client's second key.
+    const isRenewed = keys.length > 1 && statusOf(last) === 401;
+    const turn = clients && index % clients;
+    const due = turn === undefined ? keys.slice(isRenewed ? 1 : 0) : keys.slice(turn, turn + 1);
+    last = step;
     if (!used.has(socket)) socket.on("close", () => used.delete(socket));
-    used.set(socket, () => "network" in step && !response.writableFinished);
-    if (cell.client.parallel === undefined) seen.problems.push(...(await openProblems(cell, socket, used)));
-    const manner = "response" in step ? step.response.manner : step.network;
-    if (manner === "request-unread") return;
-    if (manner === "early" || manner === "early-closed") respond(request, response, { step, seen, keys });
-    if (manner === "early-closed") {
-      setTimeout(() => socket.destroy(), letThroughMs);
-      return;
+    const own = { step, isDone: false };
+    used.set(socket, own);
+    // It is waited for once in a row, so that a client that leaves every connection open ends its row in time, too.
+    if (isWatched) {
+      const found = await openProblems(cell, socket, used);
+      blame(...found);
+      isWatched = found.length === 0;
     }
-    if (manner === "read-slowly") await pause(slowMs);
-    const body = await bodyOf(request, manner === "read-slowly").catch(() => undefined);
-    if (body === undefined) return;
-    const { call, problems } = callOf({ request, body }, waiting, { due, all: keys });
-    seen.problems.push(...problems);
-    await opened();
-    if (manner !== "early") respond(request, response, { step: call.steps[nth] as Step, seen, keys });
+    let call = cell;
+    const read = async (isSlow: boolean): Promise<void> => {
+      if (headers.expect) socket.write("HTTP/1.1 100 Continue\r\n\r\n");
+      const parts: Buffer[] = [];
+      for await (const part of request) {
+        parts.push(part);
+        if (isSlow) await pause(1);
+      }
+      const { method, url, rawHeaders } = request;
+      const body = Buffer.concat(parts);
+      const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
+      // The call that the request belongs to is found by what it asks for.
+      const problems = waiting.map((each) => problemsOf(read, each, { due, all: keys }));
+      const found = Math.max(
+        0,
+        problems.findIndex(({ length }) => length === 0),
+      );
+      blame(...(problems[found] ?? []));
+      call = waiting[found] ?? cell;
+      if (waiting.length > 1) waiting.splice(found, 1);
+      arrived += 1;
+      const from = performance.now();
+      while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
+    };
+    const acts = actsOf(() => call.steps[nth] as Step, { keys, headers });
+    // A connection that the client closes ends the acts.
+    own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };
-}
-
-// How long the server waits before it begins to read slowly, in milliseconds.
-const slowMs = 1000;
-
-async function bodyOf(request: IncomingMessage, isSlow: boolean): Promise<Buffer> {
-  if (!isSlow) return await buffer(request);
-  const parts: Buffer[] = [];
-  for await (const part of request) {
-    parts.push(part);
-    await pause(1);
-  }
-  return Buffer.concat(parts);
 }
 
 // The most connections that a client keeps open for calls that it makes one after another.
 const mostOpen = 3;
 
 // Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
-async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): Promise<readonly string[]> {
+async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<readonly string[]> {
   const isOne = client.clients === undefined && !client.newClientPerCall;
-  const isLeft = (): boolean => [...used].some(([socket, isUnfinished]) => socket !== own && isUnfinished());
+  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   const isMany = (): boolean => isOne && used.size > mostOpen;
   for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
     if (performance.now() - from < graceMs) continue;
@@ -192,56 +194,6 @@ async function openProblems({ client }: Cell, own: Socket, used: Row["used"]): P
       : ["the connection of the failed attempt is still open"];
   }
   return [];
-}
-
-// The keys that the nth request may use: that of the client whose turn it is; after a 401, the client's second key.
-function dueKeysOf(
-  { client }: Cell,
-  keys: readonly string[],
-): (index: number, step: Step) => readonly string[] {
-  const { clients } = client;
-  let refusedKey = false;
-  return (index, step) => {
-    if (clients !== undefined) return keys.slice(index % clients, (index % clients) + 1);
-    const due = refusedKey ? keys.slice(1) : keys;
-    refusedKey = keys.length > 1 && "response" in step && step.response.status === 401;
-    return due;
-  };
-}
-
-// Finds the call that a request belongs to. If calls are made at the same time, the call is removed from `waiting`.
-function callOf(
-  { request, body }: { readonly request: IncomingMessage; readonly body: Buffer },
-  waiting: Cell[],
-  keys: Keys,
-): { readonly call: Cell; readonly problems: readonly string[] } {
-  const { method, url, headers, rawHeaders, socket } = request;
-  const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
-  const found = waiting.map((call) => ({ call, problems: problemsOf(read, call, keys) }));
-  const best = found.find(({ problems }) => problems.length === 0) ?? found[0];
-  if (best === undefined) throw new Error("A cell has no call.");
-  if (waiting.length > 1) waiting.splice(waiting.indexOf(best.call), 1);
-  return best;
-}
-
-function respond(
-  { headers }: IncomingMessage,
-  response: ServerResponse,
-  { step, seen, keys }: { readonly step: Step; readonly seen: SeenRequest; readonly keys: readonly string[] },
-): void {
-  const ended = (): void => {
-    seen.endedMs = performance.now();
-  };
-  const codings = codingsOf(headers["accept-encoding"]);
-  if ("response" in step) void sendResponse(response, step.response, { keys, ended, codings });
-  else faults[step.network]?.(response, ended, (problem) => seen.problems.push(problem));
-}
-
-interface SeenRequest {
-  readonly arrivedMs: number;
-  /** When the response or its connection ended, in milliseconds; undefined while neither has. */
-  endedMs: number | undefined;
-  readonly problems: string[];
 }
 
 /** The requests that a cell's server received, in the order of their arrival. */
@@ -255,16 +207,14 @@ export function waitsIn(
   log: RequestLog,
   byCall: readonly number[] = [log.length],
 ): readonly { readonly retry: number; readonly ms: number }[] {
-  const waits: { retry: number; ms: number }[] = [];
   let first = 0;
-  for (const requests of byCall) {
-    for (let retry = 1; retry < requests; retry++) {
-      const [before, request] = log.slice(first + retry - 1, first + retry + 1);
-      if (!before || !request) break;
-      // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
-      waits.push({ retry, ms: Math.ceil(request.arrivedMs - (before.endedMs ?? before.arrivedMs)) });
-    }
+  return byCall.flatMap((requests) => {
+    const call = log.slice(first, first + requests);
     first += requests;
-  }
-  return waits;
+    return call.slice(1).map((request, index) => {
+      const { arrivedMs, endedMs = arrivedMs } = call[index] as SeenRequest;
+      // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
+      return { retry: index + 1, ms: Math.ceil(request.arrivedMs - endedMs) };
+    });
+  });
 }

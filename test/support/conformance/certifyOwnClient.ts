@@ -189,9 +189,9 @@ function clientOf(task: Task, options: ClientOptions): Client {
   });
 }
 
-// As JSON has it: bytes as the text that they are.
+// As JSON has it: bytes in Base64.
 function posted(data: unknown): unknown {
-  return data instanceof Uint8Array ? new TextDecoder().decode(data) : (data ?? {});
+  return data instanceof Uint8Array ? Buffer.from(data).toString("base64") : (data ?? {});
 }
 
 function call(client: Client, { operation, arguments: given, options }: Task): CallPromise<unknown> {

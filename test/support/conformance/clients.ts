@@ -22,11 +22,7 @@ const venv = path.join(cache, "conformance-python");
 const jars = path.join(cache, "conformance-java");
 
 /** A place of a client's source, and what stands there instead in a broken one. */
-export interface Change {
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
+export type Change = readonly [file: string, from: string, to: string];
 
 export type Language = "python" | "go" | "java" | "php";
 
@@ -145,7 +141,7 @@ export async function certifyClient(
   }
 }
 
-function breakFile(folder: string, { file, from, to }: Change): void {
+function breakFile(folder: string, [file, from, to]: Change): void {
   const parts = readFileSync(path.join(folder, file), "utf8").split(from);
   if (parts.length !== 2) throw new Error(`${file} has not one place with ${from}`);
   writeFileSync(path.join(folder, file), parts.join(to));
