@@ -175,7 +175,7 @@ export class BatchedRequest<Id> {
     const ranking = readRanking(response, texts, places.itemOf) as Ranking;
     this.#isSearching = false;
     this.#made.add([]);
-    this.#done.push({ number, places, ranking, attempts: [], headers: {} });
+    this.#done.push({ number, places, ranking, attempts: [], response: undefined });
   }
 
   #failed(sent: Part, error: StatusError): void {

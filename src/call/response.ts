@@ -1,6 +1,7 @@
 import { executedBecause, type ResponseHeaders } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import type { RerankResponse } from "../generated/types.js";
+import type { CallResponse } from "../options/types.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfResponse, executedAfter, header, retryAfterMs } from "../policy/retry.js";
 import { type Redact, redactorOf, redactValues } from "../redact/redact.js";
@@ -136,6 +137,15 @@ export function toldBy(
 /** The response's `x-request-id`, else `request-id`. */
 export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
   return header(headers, "x-request-id") ?? header(headers, "request-id");
+}
+
+/** The fields of a response that `withResponse()` adds to a call's value. */
+export function seenOf({
+  status: httpStatus,
+  headers,
+}: TransportResponse): Omit<CallResponse<unknown>, "data" | "attempts"> {
+  const requestId = requestIdOf(headers);
+  return { httpStatus, headers, ...(requestId !== undefined && { requestId }) };
 }
 
 /**

@@ -186,7 +186,7 @@ async function rankBatch<T>(
     call,
     readObject((value) => readRanking(value, texts, places.itemOf)),
   );
-  return { number, places, ranking: data, attempts, headers: response.headers };
+  return { number, places, ranking: data, attempts, response };
 }
 
 function callOptionsIn(options: RerankItemsOptions<never>): CallOptions {
