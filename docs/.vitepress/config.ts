@@ -19,7 +19,7 @@ const unused =
 
 // In the theme's search, each result is a link within an option, and its frame is a button that holds a field: neither
 // may be so. A result gets the role itself, named by its words; the frame is a landmark.
-const rolesInSearch: readonly (readonly [RegExp, string])[] = [
+const rolesInSearch: readonly [RegExp, string][] = [
   [/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"'],
   [/:id="'localsearch-item-' \+ index"\s+:aria-selected="[^"]*"\s+role="option"/, 'role="presentation"'],
   [
@@ -52,9 +52,9 @@ export default defineConfig({
         name: "roles-in-search",
         enforce: "pre",
         transform: (code, file) =>
-          file.endsWith("/VPLocalSearchBox.vue")
-            ? rolesInSearch.reduce((text, [found, role]) => text.replace(found, role), code)
-            : undefined,
+          /SearchBox\.vue$/.test(file)
+            ? rolesInSearch.reduce((text, role) => text.replace(...role), code)
+            : null,
       },
     ],
     // Nothing here is written with Vue's older API: its code would be in every page.

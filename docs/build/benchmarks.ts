@@ -24,9 +24,7 @@ const columns: readonly (readonly [title: string, ...contestants: string[]])[] =
 const noFigures = "No figures: the code that sends requests changed after they were measured.";
 
 /** What was measured with the newest Node, without figures that are older than the code: bars, and a table of the rest. */
-export async function benchmarksPart(
-  all: readonly Results[] = Object.values(readResults()),
-): Promise<Page> {
+export async function benchmarksPart(all: readonly Results[] = Object.values(readResults())): Promise<Page> {
   const newest = all.at(-1);
   if (newest === undefined) throw new Error("bench/results.json is empty: npm run bench measures it.");
   const fresh = Object.entries(newest.scenarios).filter(([, scenario]) => !isOlder(scenario));
