@@ -17,6 +17,17 @@ const isFile = /^\/.*SHA256SUMS$/;
 const unused =
   /^.*\/(VP(Home|Footer|NavBarSocialLinks|NavScreenSocialLinks|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
+// In the theme's search, each result is a link within an option, and its frame is a button that holds a field: neither
+// may be so. A result gets the role itself, named by its words; the frame is a landmark.
+const rolesInSearch: readonly [RegExp, string][] = [
+  [/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"'],
+  [/:id="'localsearch-item-' \+ index"\s+:aria-selected="[^"]*"\s+role="option"/, 'role="presentation"'],
+  [
+    /:aria-label="\[\.\.\.p\.titles[^"]*"/,
+    `:id="'localsearch-item-' + index" :aria-selected="selectedIndex === index" role="option"`,
+  ],
+];
+
 export default defineConfig({
   title: "tunerank",
   description:
@@ -36,6 +47,16 @@ export default defineConfig({
   // What a reader may go to next is not sent before.
   router: { prefetchLinks: false },
   vite: {
+    plugins: [
+      {
+        name: "roles-in-search",
+        enforce: "pre",
+        transform: (code, file) =>
+          /SearchBox\.vue$/.test(file)
+            ? rolesInSearch.reduce((text, role) => text.replace(...role), code)
+            : null,
+      },
+    ],
     // Nothing here is written with Vue's older API: its code would be in every page.
     define: { __VUE_OPTIONS_API__: false },
     resolve: {

@@ -24,9 +24,7 @@ const columns: readonly (readonly [title: string, ...contestants: string[]])[] =
 const noFigures = "No figures: the code that sends requests changed after they were measured.";
 
 /** What was measured with the newest Node, without figures that are older than the code: bars, and a table of the rest. */
-export async function benchmarkParts(
-  all: readonly Results[] = Object.values(readResults()),
-): Promise<Page[]> {
+export async function benchmarksPart(all: readonly Results[] = Object.values(readResults())): Promise<Page> {
   const newest = all.at(-1);
   if (newest === undefined) throw new Error("bench/results.json is empty: npm run bench measures it.");
   const fresh = Object.entries(newest.scenarios).filter(([, scenario]) => !isOlder(scenario));
@@ -35,16 +33,9 @@ export async function benchmarkParts(
   const where = [...new Set(fresh.map(([, { date, machine }]) => `${date.slice(0, 10)}, ${machine}`))];
   const peers = Object.entries(newest.versions).map(([name, version]) => `${name} ${version}`);
   const measured = `Node ${newest.node}, ${where.join("; ")}. Other packages: ${peers.join(", ")}.`;
-  return [
-    { path: "parts/benchmark-bars.md", text: tables.length === 0 ? noFigures : tables.join("\n\n") },
-    {
-      path: "parts/benchmarks.md",
-      text:
-        rows.length === 0
-          ? noFigures
-          : `${table(["What", ...columns.map(([title]) => title)], rows)}\n\n${measured}`,
-    },
-  ];
+  if (rows.length > 0) tables.push(table(["What", ...columns.map(([title]) => title)], rows));
+  const text = tables.length === 0 ? noFigures : [...tables, measured].join("\n\n");
+  return { path: "parts/benchmarks.md", text };
 }
 
 // A scenario in which nobody else takes part says how this package does, not how it compares.

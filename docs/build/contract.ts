@@ -36,7 +36,7 @@ export interface Schema {
   readonly "x-enumDescriptions"?: Readonly<Record<string, string>>;
 }
 
-type Example = { readonly summary?: string; readonly value: unknown };
+export type Example = { readonly summary?: string; readonly value: unknown };
 
 interface Content {
   readonly schema: Schema;

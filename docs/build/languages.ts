@@ -31,8 +31,9 @@ export async function languagesPart(): Promise<Page> {
   const { clients } = await readData<Results>("generators.json", "npm run check:generators");
   const tools = byTool(clients);
   const rows = tools.flatMap(rowsOf);
-  const notes = tools.flatMap(([{ tool = "", note = "" } = {}]) =>
-    note === "" ? [] : [`- ${tool}: ${prose(sentence(note))}`],
+  // Why one was not compiled here says nothing of the client.
+  const notes = tools.flatMap(([{ tool = "", note = "", jobs = 0 } = {}]) =>
+    note === "" || jobs === 0 ? [] : [`- ${tool}: ${prose(sentence(note))}`],
   );
   const text = [
     toGet(clients),

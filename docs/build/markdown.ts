@@ -81,8 +81,6 @@ function plain(text: string): string {
     .replaceAll(/^::: details (.*)$/gm, "**$1**\n")
     .replaceAll(/^:::.*$\n?/gm, "")
     .replaceAll(/^<!-- .* -->$\n?/gm, "")
-    // The tables below it have its figures.
-    .replaceAll(/^<table class="bars".*?^<\/table>$\n?/gms, "")
     .replaceAll(/^```(\w+) .*$/gm, "```$1")
     .replaceAll(/^<summary>(.*)<\/summary>$/gm, "**$1**")
     .replaceAll(/<\/?b>/g, "**")

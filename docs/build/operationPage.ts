@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { isSafe } from "../../scripts/generate/document.js";
 import type { OperationShape, ResponseKind } from "../../scripts/generate/operations.js";
 import { blocksOf } from "./blocks.js";
-import type { Contract, Operation, OperationResponse, Parameter, Schema } from "./contract.js";
+import type { Contract, Example, Operation, OperationResponse, Parameter, Schema } from "./contract.js";
 import { type Field, fieldsOf, fieldTable, job } from "./fields.js";
 import { block, code, head, prose, table, unstated } from "./markdown.js";
 import { pageOf } from "./operations.js";
@@ -69,11 +69,6 @@ function samplesOf(name: string, id: string): string {
     return found === undefined ? [] : [`${block(`${found.language} [${label}]`, found.text)}\n`];
   });
   return lines.length === 0 ? "" : ["::: code-group\n", ...lines, ...otherSamples(id), ":::\n"].join("\n");
-}
-
-interface Example {
-  readonly summary?: string;
-  readonly value: unknown;
 }
 
 // Of a valid response. The one with every field of a job is on the job's page.

@@ -1,4 +1,4 @@
-import { benchmarkParts } from "./benchmarks.js";
+import { benchmarksPart } from "./benchmarks.js";
 import { codePages, errorBodyPages } from "./codes.js";
 import { commandLineParts, commandOptionsPart } from "./commandLine.js";
 import { conformancePart } from "./conformanceResults.js";
@@ -39,7 +39,7 @@ export const measuredParts: readonly (() => Promise<Page | Page[]>)[] = [
   runtimesPart,
   languagesPart,
   conformancePart,
-  benchmarkParts,
+  benchmarksPart,
   outagePart,
   reasonsPart,
 ];

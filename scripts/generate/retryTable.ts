@@ -19,8 +19,8 @@ const lines: readonly (readonly Entry[])[] = [
   [["RESOURCE_EXHAUSTED (429) with a Retry-After of at most 60 s", ["exhausted-named-retry-after"]]],
   [
     ["RESOURCE_EXHAUSTED (429) without Retry-After", ["exhausted-named"]],
-    ["no response within the time of one attempt (`attemptTimeoutMs`)", ["attempt-timeout"]],
-    ["a response with DEADLINE_EXCEEDED (504)", ["deadline-named", "status-504"]],
+    ["no response within `attemptTimeoutMs`", ["attempt-timeout"]],
+    ["DEADLINE_EXCEEDED (504)", ["deadline-named", "status-504"]],
     ["500 without a code", ["status-500"]],
   ],
   [
@@ -28,7 +28,7 @@ const lines: readonly (readonly Entry[])[] = [
     ["502, 503, 52x without a code", ["status-502-html", "status-503", "status-520"]],
   ],
   [
-    ["401, if `apiKey` is a function (the retry has a fresh key)", ["status-401-fresh-key"]],
+    ["401, with a key from a function", ["status-401-fresh-key"]],
     ["421", ["status-421"]],
     ["425", ["status-425"]],
   ],

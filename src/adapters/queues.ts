@@ -42,9 +42,9 @@ const verdicts: Readonly<Record<NotRetried, (error: StatusError) => boolean>> = 
   budget: always,
   "asked-to-wait-too-long": always,
   "single-use-body": always,
-  // For example a 429 without Retry-After: the client does not retry an upload after it, but nothing ran, and a queue
-  // has waits of its own.
-  "not-safe": whenNothingRan,
+  "not-safe": never,
+  // A queue has waits of its own. An earlier attempt of the call may have run.
+  "no-retry-after": whenNothingRan,
   // The call's deadline passed, for which the decision table has no rule. A retried job has a new deadline.
   "deadline-too-close": (error) => whenNothingRan(error) || isSafe(error) || isNamedUnavailable(error),
   "not-transient": never,

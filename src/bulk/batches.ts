@@ -171,7 +171,7 @@ export class BatchedRequest<Id> {
     const ranking = readRanking(response, documents) as Ranking;
     this.#isSearching = false;
     this.#made.add([]);
-    this.#done.push({ number, ranking, attempts: [], headers: {} });
+    this.#done.push({ number, ranking, attempts: [], response: undefined });
   }
 
   #failed(sent: Part, error: StatusError): void {

@@ -3,6 +3,7 @@ import { codeOfGrpcNumber, type ResponseHeaders, type StatusCode } from "../erro
 import { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { RerankResponse } from "../generated/types.js";
+import type { CallResponse } from "../options/types.js";
 import { header } from "../policy/retry.js";
 import { type Redact, redactValues } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/exchange.js";
@@ -82,6 +83,15 @@ export function toldBy(
 /** The response's `x-request-id`, else `request-id`. */
 export function requestIdOf(headers: Readonly<Record<string, string>>): string | undefined {
   return header(headers, "x-request-id") ?? header(headers, "request-id");
+}
+
+/** The fields of a response that `withResponse()` adds to a call's value. */
+export function seenOf({
+  status: httpStatus,
+  headers,
+}: TransportResponse): Omit<CallResponse<unknown>, "data" | "attempts"> {
+  const requestId = requestIdOf(headers);
+  return { httpStatus, headers, ...(requestId !== undefined && { requestId }) };
 }
 
 /**

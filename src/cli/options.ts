@@ -107,7 +107,7 @@ function ofService(command: string): string {
 --account <ID> | accountId | The account. Default: TUNERANK_ACCOUNT_ID.
 --env-file <FILE> | | A file that sets environment variables, as \`node --env-file\` reads it. Variables that are already set take precedence.
 --timeout <TIME> | timeoutMs | The time for ${command === "bulk" ? "each request" : "the whole call"}, retries included: seconds, or with a unit, such as 500ms or 2min. Default: ${defaultTimeout(command)}.
-${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of retries, where a retry is safe. Default: 2.\n"}--allow-insecure-http | allowInsecureHttp | Allow plain http to another machine.
+${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of retries: 0, 1 or 2. It can lower the number that a failure has, not raise it. Default: 2.\n"}--allow-insecure-http | allowInsecureHttp | Allow plain http to another machine.
 --proxy <URL> | proxy | Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.
 --noproxy <HOSTS> | | Reach these hosts (A,B) without a proxy. Replaces no_proxy.
 --debug | | Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.
@@ -199,17 +199,17 @@ export function optionOf(argument: string, command: string): string | undefined 
   return isId ? `--param ${argument.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}` : undefined;
 }
 
-/** Arguments of which the client's advice speaks, by an error's code, HTTP status or reason for no retry. */
+/** Arguments of which the client's advice speaks, by an error's code or HTTP status. */
 export const namedInAdvice: Readonly<Record<string, string>> = {
   DEADLINE_EXCEEDED: "timeoutMs",
   UNAUTHENTICATED: "apiKey",
-  "retries-used-up": "maxRetries",
   413: "batchSize",
 };
 
 /** The command's advice about an argument, where the client's advice names its own options. */
 export const adviceOf: Readonly<Record<string, string>> = {
   baseUrl: "Use https, or add --allow-insecure-http in a trusted network.",
+  maxRetries: "To try for longer, use `tunerank bulk` or a job queue.",
 };
 
 const bulk = "`tunerank bulk FILE --output OUT`";

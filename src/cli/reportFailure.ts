@@ -8,11 +8,11 @@ import { type Terminal, Unwritable } from "./terminal.js";
 
 /** The words of an error, with the option that sets the argument that it is about. */
 export function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
-  const { argument, code, text, reason, notRetried = "", httpStatus = "", requestId } = error;
+  const { argument, code, text, reason, httpStatus = "", requestId } = error;
   const option = argument === undefined ? undefined : optionOf(argument, command);
   const about = option === undefined ? "" : `${argument} (${option}): `;
   const advice = (argument !== undefined && error.advice !== "" && adviceOf[argument]) || error.advice;
-  const named = [code, notRetried, `${httpStatus}`].flatMap((fact) => {
+  const named = [code, `${httpStatus}`].flatMap((fact) => {
     const own = namedInAdvice[fact] && optionOf(namedInAdvice[fact], command);
     return own ? [`${namedInAdvice[fact]} is ${own}`] : [];
   });

@@ -36,6 +36,8 @@ export type NotRetried =
   | "not-transient"
   /** A retry may succeed, but the operation may have run, and running it twice is not safe. */
   | "not-safe"
+  /** The service rejected the request, so we assume that nothing ran, and gave no time to wait: call again later. */
+  | "no-retry-after"
   /** The file is a stream: it can be read only once. */
   | "single-use-body"
   /** The call made all the retries that `maxRetries`, or this kind of failure, allows. */

@@ -16,8 +16,8 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   DEADLINE_EXCEEDED: "Allow more time with timeoutMs, or find out why the service is slow.",
   FAILED_PRECONDITION:
     "Bring the resource into the state required, then call again if the change is still wanted.",
-  // About an argument that the service rejected: its message may not name the argument.
-  INVALID_ARGUMENT: "Compare the request with the message and the API reference.",
+  // The message says what to correct: the service's about the request, the client's about an argument or the key.
+  INVALID_ARGUMENT: "",
   NOT_FOUND: "Check the id, the account and the base URL.",
   OUT_OF_RANGE: "Use a value in the allowed range.",
   PERMISSION_DENIED: "The key lacks a permission: use another, or have it granted.",
@@ -37,8 +37,7 @@ const adviceOfOthers: Readonly<Record<number, string | undefined>> = {
 const adviceOfOwn: typeof adviceOfCode = {
   // Only if the source of an upload cannot be read.
   FAILED_PRECONDITION: "Call again with a file that can be read and does not change.",
-  // The client's own message says what to correct: an argument, or the apiKey function.
-  INVALID_ARGUMENT: "",
+  // The message says what to correct in the apiKey function.
   UNAUTHENTICATED: "",
   // The response was too large, so the usual advice, to wait, would not help.
   RESOURCE_EXHAUSTED: "Ask for less at once.",
@@ -48,8 +47,10 @@ const adviceOfOwn: typeof adviceOfCode = {
 const reasons: Readonly<Record<NotRetried, string>> = {
   "not-transient": "The call was not retried: it would most likely fail again.",
   "not-safe": "The call was not retried, because running it twice is not safe.",
+  "no-retry-after": "The call was not retried, because the service gave no time to wait: call again later.",
   "single-use-body": "The call was not retried, because a stream can be read only once.",
-  "retries-used-up": "All retries are used up (maxRetries, or fewer for this failure).",
+  // In `reasonFor`.
+  "retries-used-up": "",
   budget: "The call was not retried, because this client has used up its retries for now.",
   "deadline-too-close": "No time is left for another attempt.",
   "asked-to-wait-too-long": "The call was not retried, because no call waits that long.",
@@ -65,10 +66,11 @@ export function sentences(...sentences: readonly string[]): string {
 /** How long the service asks to wait, and why there was no other attempt; empty if there is nothing to add. */
 export function reasonFor({ retryAfterMs, notRetried, attempts }: Partial<StatusErrorDetails>): string {
   const asked = retryAfterMs ? `The service asks to wait ${retryAfterMs / 1000} s.` : "";
+  if (notRetried !== "retries-used-up" || !attempts?.length)
+    return sentences(asked, notRetried ? reasons[notRetried] : "");
   // After a single attempt, the retries are used up only if `maxRetries` is 0.
-  const isOnly = attempts?.length === 1 && notRetried === "retries-used-up";
-  const reason = isOnly ? "The call was not retried: maxRetries is 0." : notRetried && reasons[notRetried];
-  return sentences(asked, reason ?? "");
+  const gaveUp = `Gave up after ${attempts.length} attempts.`;
+  return sentences(asked, attempts.length > 1 ? gaveUp : "The call was not retried: maxRetries is 0.");
 }
 
 /** What to do now; empty if nothing is known to help, or if it is an own message that tells. */

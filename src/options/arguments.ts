@@ -122,6 +122,17 @@ export function checkInteger(value: unknown, what: string, minimum = 0): number 
   return value as number;
 }
 
+/** The largest number of retries in the decision table, and the default of `maxRetries`. */
+export const mostRetries: number = 2;
+
+/** Checks `maxRetries`, which can lower the numbers of the decision table, not raise them. */
+export function checkRetries(value: unknown, what: string): number {
+  const given = checkInteger(value, what);
+  if (given <= mostRetries) return given;
+  const message = `${what} must be at most ${mostRetries}, not ${given}: no failure is retried more often.`;
+  throw refusal("OUT_OF_RANGE", what, message, { hint: "To try for longer, use rerankAll or a job queue." });
+}
+
 /** Checks a whole number of at least 1. */
 export function checkCount(value: unknown, what: string): number {
   return checkInteger(value, what, 1);

@@ -7,6 +7,7 @@ import {
   checkFlag,
   checkHeaders,
   checkInteger,
+  checkRetries,
   checkText,
 } from "./arguments.js";
 import type { AbortSignalLike, CallOptions, ClientOptions, LogLevel } from "./types.js";
@@ -15,7 +16,7 @@ import type { OptionTable } from "./validate.js";
 const ofBoth = {
   timeoutMs: checkDuration,
   attemptTimeoutMs: checkDuration,
-  maxRetries: checkInteger,
+  maxRetries: checkRetries,
   headers: checkHeaders,
   onAttempt: checkCallback,
   accountId: 1,

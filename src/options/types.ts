@@ -56,7 +56,8 @@ export interface CallOptions {
    */
   attemptTimeoutMs?: number | undefined;
   /**
-   * The maximum number of retries of the call, if a retry is allowed at all. A whole number; 0 means a single attempt.
+   * The maximum number of retries: 0, 1 or 2. It can lower the number that a failure has, not raise it: to try for
+   * longer, use `rerankAll` or a job queue.
    * @default 2
    */
   maxRetries?: number | undefined;

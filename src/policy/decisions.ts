@@ -1,6 +1,7 @@
 // Every decision about a failure, as data: retry.ts, the docs, the README and contract/conformance read it.
 import type { Executed, RetryEvent, StatusCode } from "../errors/codes.js";
 import { httpStatuses, type RetryKind } from "../generated/contract.js";
+import { mostRetries } from "../options/arguments.js";
 
 /**
  * The decision table: for each event, the most retries of a start, read, set and append, in this order, and `executed`.
@@ -105,7 +106,7 @@ export const budget: { readonly full: number; readonly retryCost: number; readon
 };
 
 // The defaults of options. `test/options/defaults.test.ts` compares them with the docstrings and the command's help.
-export const defaultMaxRetries: number = 2;
+export const defaultMaxRetries: number = mostRetries;
 export const defaultConnectMs: number = 10_000;
 export const defaultKeepAliveMs: number = 4_000;
 export const defaultConnections: number = 128;

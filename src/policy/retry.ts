@@ -131,7 +131,9 @@ function neverRetried(happened: readonly RetryEvent[], kind: RetryKind): NotRetr
   if (happened.includes("refused")) return "refused";
   // An event for which the retry class `read` is retried is transient.
   const transient = happened.every((event) => events[event].retries.read > 0);
-  return transient && !isIdempotentKind[kind] ? "not-safe" : "not-transient";
+  if (!transient || isIdempotentKind[kind]) return "not-transient";
+  // Nothing ran: the only such event is a 429 that gives no time to wait.
+  return happened.every((event) => events[event].executed === "no") ? "no-retry-after" : "not-safe";
 }
 
 /** The value of a header; undefined if it is missing or empty. */

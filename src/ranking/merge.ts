@@ -1,10 +1,11 @@
-import { readRerank, requestIdOf } from "../call/response.js";
+import { readRerank, requestIdOf, seenOf } from "../call/response.js";
 import type { Attempt } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { sentences } from "../errors/hints.js";
 import { detailsOf, isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import type { RerankUsage } from "../generated/types.js";
 import { nothingSent, type Ran, ranWell, worse } from "../policy/retry.js";
+import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
 import { type Batch, type BatchDocument, itemsOf } from "./plan.js";
@@ -46,7 +47,8 @@ export interface DoneBatch {
   readonly number: number;
   readonly ranking: Ranking;
   readonly attempts: readonly Attempt[];
-  readonly headers: Readonly<Record<string, string>>;
+  /** Undefined for a batch of `rerankAll`, whose results have no response. */
+  readonly response: TransportResponse | undefined;
 }
 
 /** The rankings to merge: the batches of this call, and the partial result of an earlier call. */
@@ -67,13 +69,21 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
     });
   }
   const ranked = rankedBy(merged);
-  return { ...ranked, data: ranked.data.slice(0, topN), attempts };
+  const last = merged.batches.at(-1);
+  return {
+    ...ranked,
+    data: ranked.data.slice(0, topN),
+    attempts,
+    ...(last?.response && seenOf(last.response)),
+  };
 }
 
 /** The items that were ranked, best first, and what ranked them. */
 function rankedBy<T>(merged: Merged<T>): Omit<RerankItemsResponse<T>, "attempts"> {
   const { batches, before } = merged;
-  const ids = batches.map(({ headers }) => requestIdOf(headers)).filter((id) => id !== undefined);
+  const ids = batches
+    .map(({ response }) => response && requestIdOf(response.headers))
+    .filter((id) => id !== undefined);
   return {
     data: rankedItems(merged),
     model: modelsOf(merged)[0],

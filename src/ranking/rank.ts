@@ -182,5 +182,5 @@ async function rankBatch<T>(
     call,
     readObject((value) => readRanking(value, documents)),
   );
-  return { number, ranking: data, attempts, headers: response.headers };
+  return { number, ranking: data, attempts, response };
 }

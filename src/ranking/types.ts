@@ -1,7 +1,7 @@
 import type { Attempt } from "../errors/codes.js";
 import type { StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankUsage } from "../generated/types.js";
-import type { CallOptions } from "../options/types.js";
+import type { CallOptions, CallResponse } from "../options/types.js";
 
 /** An item of the caller, with its score. */
 export interface RankedItem<T> {
@@ -15,8 +15,12 @@ export interface RankedItem<T> {
   readonly part?: number;
 }
 
-/** What {@link RerankItemsPromise.withResponse} resolves to. */
-export interface RerankItemsResponse<T> {
+/**
+ * What {@link RerankItemsPromise.withResponse} resolves to. `httpStatus`, `headers` and `requestId` are those of the
+ * last response; absent when nothing was sent.
+ */
+export interface RerankItemsResponse<T>
+  extends Partial<Pick<CallResponse<T>, "requestId" | "httpStatus" | "headers">> {
   /** The ranked items: what the call resolves to without `withResponse()`. */
   readonly data: RankedItem<T>[];
   /** The model the service used; undefined when nothing was sent. */

@@ -2,7 +2,7 @@
 import { publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
 import { endedFailure } from "../call/noResponse.js";
-import { requestIdOf } from "../call/response.js";
+import { seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
@@ -198,12 +198,5 @@ function endedError(
 }
 
 function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {
-  const requestId = requestIdOf(response.headers);
-  return {
-    data,
-    httpStatus: response.status,
-    headers: response.headers,
-    attempts,
-    ...(requestId !== undefined && { requestId }),
-  };
+  return { data, attempts, ...seenOf(response) };
 }

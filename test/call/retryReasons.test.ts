@@ -28,6 +28,8 @@ describe("why it was not repeated", () => {
     ["a refusal beside a transient event", "refused", { events: ["unavailable", "refused"] }],
     ["a connection lost in an upload", "not-safe", { events: ["connectionLost"] }],
     ["two events of an upload, both transient", "not-safe", { events: ["connectionLost", "gateway"] }],
+    ["a 429 of an upload that names no time", "no-retry-after", { events: ["exhausted"] }],
+    ["the same, if it may have run", "not-safe", { events: ["exhausted", "gateway"] }],
     ["two events, one of them not transient", "not-transient", { events: ["connectionLost", "dataLoss"] }],
     ["data loss", "not-transient", { events: ["dataLoss"] }],
     ["data loss of what is safe", "not-transient", { events: ["dataLoss"], operation: "rerankDocuments" }],
@@ -203,7 +205,8 @@ describe("what the table does not say", () => {
       server.reply(unavailable);
       const client = retrying();
       const scale = () => failureOf(() => client.deployments.scale("prod", 1));
-      for (let calls = 0; calls < 5; calls += 1) expectReason(await scale(), "retries-used-up", /maxRetries/);
+      for (let calls = 0; calls < 5; calls += 1)
+        expectReason(await scale(), "retries-used-up", /Gave up after 3 attempts\.$/);
       const error = await scale();
       expect(error.attempts).toHaveLength(1);
       expectReason(error, "budget", /used up its retries for now/);
@@ -283,6 +286,14 @@ describe("what the table does not say", () => {
       expect(error.attempts).toHaveLength(1);
       expect(error.text).toContain("The apiKey function failed");
       expectReason(error, "refused", /^A retry of this call is safe\.$/);
+    });
+
+    test.each(operationCalls)("a 429 of $operation that names no time says so", async ({ call }) => {
+      server.reply({ status: 429, json: { code: "RESOURCE_EXHAUSTED" } });
+      const error = await failureOf(() => call(retrying()));
+      expect(error.executed).toBe("no");
+      if (error.attempts.length > 1) expectReason(error, "retries-used-up", /Gave up after 2 attempts\.$/);
+      else expectReason(error, "no-retry-after", /gave no time to wait: call again later\.$/);
     });
 
     test("of two attempts that did not run, one that got a response counts", async () => {

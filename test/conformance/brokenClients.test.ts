@@ -1,7 +1,7 @@
 // What a client does wrong is seen in process, without the command.
 import { afterEach, expect, test } from "vitest";
 import type { Cell } from "../../src/conformance/cells.js";
-import { createSession, type Session } from "../../src/conformance/session.js";
+import { Session } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
 const opened: Session[] = [];
@@ -17,7 +17,7 @@ interface Task {
 
 async function begun(id: string): Promise<{ session: Session; task: Task }> {
   const cell = (await everyCell()).find((each) => each.id === id) as Cell;
-  const session = createSession([cell], { busySince: () => false, stop: () => {} }, () => {});
+  const session = new Session([cell], { busySince: () => false, stop: () => {} }, () => {});
   opened.push(session);
   return { session, task: (await session.next()) as Task };
 }

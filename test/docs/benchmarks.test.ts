@@ -3,8 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Results } from "../../bench/results.js";
-import { benchmarkParts } from "../../docs/build/benchmarks.js";
-import type { Page } from "../../docs/build/markdown.js";
+import { benchmarksPart } from "../../docs/build/benchmarks.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");
@@ -79,22 +78,19 @@ describe("a figure that is older than src/call or src/transport", () => {
   afterAll(() => copy.remove());
 
   test("is not shown; what was just measured is, each bar as long as its figure", async () => {
-    for (const { text } of await benchmarkParts([entry as Results])) expect(text).toMatch(/^No figures: /);
-    const [{ text: bars }, { text: table }] = (await benchmarkParts(Object.values(await all()))) as [
-      Page,
-      Page,
-    ];
-    const rows = [...bars.matchAll(/<th scope="row">(.*?)<.*?width: ([\d.]+)%.*?<td>(\d+) µs/g)];
+    expect((await benchmarksPart([entry as Results])).text).toMatch(/^No figures: /);
+    const { text } = await benchmarksPart(Object.values(await all()));
+    const rows = [...text.matchAll(/<th scope="row">(.*?)<.*?width: ([\d.]+)%.*?<td>(\d+) µs/g)];
     const longest = Math.max(...rows.map(([, , , value]) => Number(value)));
     expect(rows.map(([, label]) => label)).toContain("tunerank");
     for (const [, , percent, value] of rows)
       expect(Math.abs(Number(percent) - (100 * Number(value)) / longest)).toBeLessThan(1);
     expect(rows.map(([, , , value]) => Number(value))).toContain(Math.round(figures.medians.tunerank));
     const { medians } = oneAtATime;
-    expect(table).toContain(
+    expect(text).toContain(
       `| CPU per small rerank call, one at a time, µs | ${medians.tunerank.toFixed(1)} | ${medians.tunerankDispatcher.toFixed(1)} |`,
     );
-    expect(table).toContain(`Node ${entry.node}, ${oneAtATime.date.slice(0, 10)}, `);
+    expect(text).toContain(`Node ${entry.node}, ${oneAtATime.date.slice(0, 10)}, `);
   });
 
   test("is refused at a release, by name", async () => {

@@ -68,6 +68,7 @@ const callOptions: readonly Refused[] = [
   ["timeoutMs Infinity", "INVALID_ARGUMENT", { timeoutMs: Number.POSITIVE_INFINITY }],
   ["timeoutMs as a string", "INVALID_ARGUMENT", { timeoutMs: "5" }],
   ["maxRetries -1", "OUT_OF_RANGE", { maxRetries: -1 }],
+  ["maxRetries 3", "OUT_OF_RANGE", { maxRetries: 3 }],
   ["a fractional maxRetries", "INVALID_ARGUMENT", { maxRetries: 0.5 }],
   ["a signal that is a string", "INVALID_ARGUMENT", { signal: "stop" }],
   ["a signal that is an empty object", "INVALID_ARGUMENT", { signal: {} }],

@@ -16,10 +16,11 @@ import {
   defaultMaxPauseMs,
   defaultMaxRetries,
   defaultRunMs,
+  events,
   fewAtOnce,
   mostAtOnce,
 } from "../../src/policy/decisions.js";
-import { connect, failureOf } from "../support/clients.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { root } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -120,6 +121,18 @@ test("by default so many batches are in flight at once", async () => {
   expect(held).toHaveLength(fewAtOnce);
   controller.abort();
   expect(await failure).toMatchObject({ code: "CANCELLED" });
+});
+
+test("maxRetries is at most the largest number of the decision table, and says where to go for more", () => {
+  const most = Math.max(...Object.values(events).flatMap(({ retries }) => Object.values(retries)));
+  expect(defaultMaxRetries).toBe(most);
+  const refused = { maxRetries: most + 1 };
+  const error = thrownBy(() => connect(server.url, refused));
+  expect(error).toMatchObject({ code: "OUT_OF_RANGE", argument: "maxRetries", executed: "no" });
+  expect(error.message).toMatch(
+    /must be at most 2, not 3: .*\. To try for longer, use rerankAll or a job queue\.$/,
+  );
+  expect(() => connect(server.url).withOptions(refused)).toThrow(error.message);
 });
 
 test("a docstring says the default of its option", () => {

@@ -107,6 +107,7 @@ test.each([
   ["maxConnections 0", { maxConnections: 0 }, "OUT_OF_RANGE"],
   ["a fractional maxConnections", { maxConnections: 1.5 }, "INVALID_ARGUMENT"],
   ["maxRetries -1", { maxRetries: -1 }, "OUT_OF_RANGE"],
+  ["maxRetries 20", { maxRetries: 20 }, "OUT_OF_RANGE"],
   ["a fetch that is no function", { fetch: "fetch" }, "INVALID_ARGUMENT"],
   ["a rerankModel that is no string", { rerankModel: 7 }, "INVALID_ARGUMENT"],
   ["an account with a slash", { accountId: "accounts/acme" }, "INVALID_ARGUMENT"],

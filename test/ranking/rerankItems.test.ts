@@ -60,7 +60,7 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     server.reply(byWorth);
     const given = things(1, 7, 7, 4, 7, 9, 0);
     const call = client().rerank.items("worth", given, { text, batchSize: 3, concurrency: 2, topN: 5 });
-    const { data, usage, model, requestIds, attempts } = await call.withResponse();
+    const { data, usage, model, requestIds, attempts, ...last } = await call.withResponse();
     expect(data.map(({ index, score }) => [index, score])).toEqual([
       [5, 9],
       [1, 7],
@@ -74,6 +74,8 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     expect({ usage, model }).toEqual({ usage: { prompt_tokens: 7, total_tokens: 6 }, model: "m" });
     expect([...requestIds].sort()).toEqual(["req-1", "req-2", "req-3"]);
     expect(attempts).toHaveLength(3);
+    expect(last).toMatchObject({ requestId: requestIds[2], httpStatus: 200 });
+    expect(last.headers).toMatchObject({ "x-request-id": requestIds[2] });
     expect(await call).toEqual(data);
   });
 

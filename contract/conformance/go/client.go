@@ -134,6 +134,8 @@ func (c *Client) decide(e *ServiceError, column string, safe bool, retries int, 
 	case e.NotRetried != "":
 	case slices.Contains(e.Events, "refused"):
 		e.NotRetried = "refused"
+	case most == 0 && transient && !safe && e.Executed == "no":
+		e.NotRetried = "no-retry-after"
 	case most == 0 && transient && !safe:
 		e.NotRetried = "not-safe"
 	case most == 0:

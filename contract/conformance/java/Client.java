@@ -132,7 +132,8 @@ final class Client {
       double most = last.retries(column), ifSafe = last.retries("rerankDocuments");
       if (last.events.contains("ended")) return aborted ? "aborted" : "deadline-too-close";
       if (last.events.contains("refused")) return "refused";
-      if (most == 0) return ifSafe > 0 && !safe ? "not-safe" : "not-transient";
+      String unsafe = RANKS.get(last.because) < RANKS.get("no-answer") ? "no-retry-after" : "not-safe";
+      if (most == 0) return ifSafe > 0 && !safe ? unsafe : "not-transient";
       if (renews && (renewed || !keyIsRenewed)) return retry == 0 ? "refused" : "retries-used-up";
       boolean tooLong = last.retryAfterMs != null && last.retryAfterMs > number("/retryAfter/longestMs");
       if (tooLong) return "asked-to-wait-too-long";

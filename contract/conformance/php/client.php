@@ -138,9 +138,11 @@ final class Client
         $rows = array_map(fn ($event) => PARAMETERS['events'][$event]['retries'], $error->events);
         $most = fn (string $of) => min(array_column($rows, $of));
         $renews = in_array('unauthenticated', $error->events, true);
+        $ran = array_filter($error->events, fn ($event) => PARAMETERS['events'][$event]['executed'] !== 'no');
+        $unsafe = $ran === [] ? 'no-retry-after' : 'not-safe';
         return match (true) {
             in_array('refused', $error->events, true) => 'refused',
-            $most($column) === 0 => $most('rerankDocuments') > 0 && !$safe ? 'not-safe' : 'not-transient',
+            $most($column) === 0 => $most('rerankDocuments') > 0 && !$safe ? $unsafe : 'not-transient',
             $renews && ($isRenewed || is_string($this->key)) => $retries === 0 ? 'refused' : 'retries-used-up',
             $error->retryAfterMs > PARAMETERS['retryAfter']['longestMs'] => 'asked-to-wait-too-long',
             $retries >= $this->maxRetries, !$renews && $retries >= $most($column) => 'retries-used-up',

@@ -165,9 +165,10 @@ class Client:
         base = b["exhaustedBaseMs"] if error.code == "RESOURCE_EXHAUSTED" else b["baseMs"]
         wait = max(asked, 0 if renewing else random.random() * min(b["capMs"], base * b["factor"] ** retries))
         unsafe = not safe and all(row["rerankDocuments"] for row in rows)
+        why = "no-retry-after" if error.executed == "no" else "not-safe"
         reasons = [
             (error.not_retried or "refused" in error.events, error.not_retried or "refused"),
-            (most == 0, "not-safe" if unsafe else "not-transient"),
+            (most == 0, why if unsafe else "not-transient"),
             (renewing and (renewed or not callable(self.api_key)), "retries-used-up" if retries else "refused"),
             (asked > P["retryAfter"]["longestMs"], "asked-to-wait-too-long"),
             ((0 if renewing else retries) >= most or retries >= self.max_retries, "retries-used-up"),

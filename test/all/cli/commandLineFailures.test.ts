@@ -340,6 +340,10 @@ describe("a command line that is refused", () => {
       "maxRetries (--max-retries): [OUT_OF_RANGE] maxRetries must be at least 0, not -1.",
     ],
     [
+      ["scale", "prod", "1", "--max-retries", "20"],
+      "maxRetries (--max-retries): [OUT_OF_RANGE] maxRetries must be at most 2, not 20: no failure is retried more often.",
+    ],
+    [
       ["rerank", "--query", "q", "--top-n", "0", "README.md"],
       "topN (--top-n): [OUT_OF_RANGE] topN must be at least 1, not 0.",
     ],

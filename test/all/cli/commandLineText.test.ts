@@ -198,7 +198,7 @@ describe("the words of an error", () => {
     const args = ["scale", "prod", "1", "--max-retries", "0", "--json"];
     const { stderr } = await tunerank(args, { baseUrl: server.url });
     const { error } = JSON.parse(stderr);
-    expect(error.hint).toContain("maxRetries is 0. (Here, maxRetries is --max-retries.)");
+    expect(error.hint).toContain("maxRetries is 0.");
     expect(error.message).toBe(`[UNAVAILABLE] Busy. ${error.hint}`);
     expect(error).toMatchObject({
       notRetried: "retries-used-up",

@@ -146,7 +146,7 @@ const call: Arbitrary<ModelCall> = fc.record({
   operation: fc.constantFrom(...operationCalls.map(({ operation }) => operation)),
   timeoutMs: fc.integer({ min: 1_000, max: 90_000 }),
   attemptTimeoutMs: fc.integer({ min: 500, max: 90_000 }).map((ms) => ms + 0.11),
-  maxRetries: fc.nat(5),
+  maxRetries: fc.nat(2),
   outcomes: fc.array(outcome, { minLength: 1, maxLength: 4 }),
 });
 // Calls that fail and may be repeated, until the budget is spent.

@@ -23,7 +23,7 @@ const cases = fc.record({
   upload: fc.constantFrom(undefined, undefined, 0, 10, 200_000),
   // A call before this one leaves a connection to be used again.
   reused: fc.boolean(),
-  maxRetries: fc.constantFrom(2, 2, 5, 1),
+  maxRetries: fc.constantFrom(2, 2, 2, 1),
   renewed: fc.boolean(),
 });
 
