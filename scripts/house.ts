@@ -41,7 +41,7 @@ export const floors: readonly (readonly string[])[] = [
   ["index.ts"],
   ["bulk"],
   ["engine.ts"],
-  ["adapters", "conformance", "testing"],
+  ["adapters", "conformance", "testing", "mcp"],
   ["cli"],
 ];
 
@@ -103,7 +103,7 @@ const declared = /^(?:export )?(?:abstract )?(?:async )?(?:class|interface|type|
 
 /** Whether a file is one that calls and runs go through. */
 export function isCore(file: string): boolean {
-  return !/^(adapters|cli|conformance|generated|testing)\//.test(file);
+  return !/^(adapters|cli|conformance|generated|mcp|testing)\//.test(file);
 }
 
 // Of the files of platform/ and what they show, one is chosen; each command of the command line has a `run`.

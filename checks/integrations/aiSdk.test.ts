@@ -1,10 +1,22 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, test } from "node:test";
 import { isAbortError } from "@ai-sdk/provider-utils";
-import { customProvider, type RerankingModel, RetryError, rerank as rerank7, type Warning } from "ai";
-import { type RerankingModel as RerankingModelOf6, rerank as rerank6 } from "ai-6";
+import {
+  createProviderRegistry,
+  customProvider,
+  NoSuchModelError,
+  type RerankingModel,
+  RetryError,
+  rerank as rerank7,
+  type Warning,
+} from "ai";
+import {
+  createProviderRegistry as createProviderRegistry6,
+  type RerankingModel as RerankingModelOf6,
+  rerank as rerank6,
+} from "ai-6";
 import { type Client, isStatusError, type StatusError } from "tunerank";
-import { createRerankingModel } from "tunerank/ai-sdk";
+import { createRerankingModel, createTunerank } from "tunerank/ai-sdk";
 import { connect, firstBody, service } from "./support/service.ts";
 
 const modelId = "accounts/acme/models/reranker-small";
@@ -53,6 +65,13 @@ for (const [version, rerank] of Object.entries(versions)) {
       assert.deepEqual(result.rerankedDocuments, [texts[1], texts[2]]);
       assert.equal(result.response.id, "req-1");
       assert.equal(result.response.modelId, modelId);
+      assert.ok(result.response.timestamp instanceof Date);
+      assert.equal(result.response.headers?.["x-request-id"], "req-1");
+      const ranked = result.ranking.map(({ originalIndex: index, score }) => ({
+        index,
+        relevance_score: score,
+      }));
+      assert.deepEqual((result.response.body as { data: unknown }).data, ranked);
       const usage = { prompt_tokens: 21, total_tokens: 21 };
       assert.deepEqual(result.providerMetadata, { tunerank: { usage } });
       const body = { query, documents: texts, model: modelId, return_documents: false };
@@ -154,3 +173,24 @@ async function failureOf(call: Promise<unknown>): Promise<StatusError> {
   assert.ok(isStatusError(last), String(error));
   return last;
 }
+
+test("a registry of the AI SDK finds the models of the provider, and says what it has none of", async () => {
+  const options = { query, documents: texts, topN: 1 };
+  const id = `tunerank:${modelId}` as const;
+  const v3 = createTunerank(connect());
+  const v4 = createTunerank(connect(), { specificationVersion: "v4" });
+  const registries = [
+    rerank7({ model: createProviderRegistry({ tunerank: v3 }).rerankingModel(id), ...options }),
+    rerank7({ model: createProviderRegistry({ tunerank: v4 }).rerankingModel(id), ...options }),
+    rerank6({ model: createProviderRegistry6({ tunerank: v3 }).rerankingModel(id), ...options }),
+  ];
+  for (const { rerankedDocuments } of await Promise.all(registries))
+    assert.deepEqual(rerankedDocuments, [texts[1]]);
+  for (const registry of [
+    createProviderRegistry({ tunerank: v4 }),
+    createProviderRegistry({ tunerank: v3 }),
+  ]) {
+    assert.throws(() => registry.languageModel("tunerank:gpt"), NoSuchModelError.isInstance);
+    assert.throws(() => registry.embeddingModel("tunerank:gpt"), NoSuchModelError.isInstance);
+  }
+});

@@ -54,7 +54,7 @@ export async function writeLlmsTexts(
   const others = [...listed.keys()].filter((target) => !named.has(target));
   const ordered = [...sections, { heading: "Also", targets: others }];
   const parts = ordered.map(({ heading, targets }) => part(heading, chosen(listed, targets)));
-  const documents = publishedForms.map((name) => `- [${name}](${addressOf(name, place)})`);
+  const documents = [...publishedForms, "skill.md"].map((name) => `- [${name}](${addressOf(name, place)})`);
   const list = [about, ...parts, part("Documents", documents)].join("\n");
   await writeFile(path.join(site, "llms.txt"), list);
   const whole = ordered.flatMap(({ targets }) => chosen(texts, targets));

@@ -65,6 +65,7 @@ async function publishFiles(): Promise<void> {
       throw new Error(`dist/${name} is missing: npm run build writes it.`);
     });
   }
+  await cp(path.join(root, "dist/skills/tunerank/SKILL.md"), path.join(site, "skill.md"));
   await cp(path.join(root, "dist/overlays"), path.join(site, "overlays"), { recursive: true });
   // The typeface and its licence stand beside each other.
   const typeface = path.join(docs, "node_modules/@fontsource-variable/figtree");

@@ -17,6 +17,14 @@ const builtinsWhenUsed: Plugin = {
   },
 };
 
+// The library of `tunerank mcp` is larger than all of the command: only this command reads it.
+const mcpApart: Plugin = {
+  name: "mcp-apart",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/mcp\/server\.js$/ }, () => ({ path: "./mcp.js", external: true }));
+  },
+};
+
 /**
  * How `tunerank` is built, for Node alone: one file, because each one read at start costs about a millisecond; CommonJS,
  * because to start an ES module costs Node 20 some 6 ms more.
@@ -30,10 +38,15 @@ export const commandLineBuild: BuildOptions = {
   platform: "neutral",
   mainFields: ["main"],
   external: ["node:*", ...builtins],
-  plugins: [builtinsWhenUsed, withoutDebug, withoutSourceMaps],
+  plugins: [mcpApart, builtinsWhenUsed, withoutDebug, withoutSourceMaps],
   conditions: ["tunerank-source"],
+  // A minified CommonJS file hides the names of its exports from import().
+  supported: { "dynamic-import": false },
   define: { "import.meta.url": "moduleUrl" },
   // The directive first: behind the constant it would be a text without meaning.
   banner: { js: '"use strict";const moduleUrl = require("node:url").pathToFileURL(__filename).href;' },
   logLevel: "warning",
 };
+
+/** How the part of `tunerank mcp` is built. */
+export const mcpBuild: BuildOptions = { ...commandLineBuild, entryPoints: { mcp: "src/mcp/server.ts" } };

@@ -5,12 +5,13 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { about } from "../../docs/build/llms.js";
 import { plainGuides } from "../../docs/build/plainGuides.js";
-import { commandLineBuild } from "./commandLine.js";
+import { commandLineBuild, mcpBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 import { writeDeclarations } from "./declarations.js";
 import { writeLibrary } from "./library.js";
 import { manPage } from "./manPage.js";
 import { writeRevision } from "./revision.js";
+import { skillFiles } from "./skill.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const dist = path.join(root, "dist");
@@ -19,7 +20,8 @@ await rm(dist, { recursive: true, force: true });
 await writeContract(path.join(root, "openapi.yaml"), dist);
 await writeRevision(root, path.join(dist, "revisions"));
 await writeLibrary(root, dist);
-await build({ ...commandLineBuild, absWorkingDir: root, outdir: "dist/cli" });
+for (const part of [commandLineBuild, mcpBuild])
+  await build({ ...part, absWorkingDir: root, outdir: "dist/cli" });
 await writeFile(path.join(dist, "cli/package.json"), '{"type":"commonjs"}\n');
 await writeFile(path.join(dist, "tunerank.1.gz"), manPage());
 await writeDeclarations(root, dist);
@@ -31,8 +33,16 @@ async function writeGuides(root: string, dist: string): Promise<void> {
   await mkdir(path.join(dist, "docs/recipes"), { recursive: true });
   for (const { name, text } of guides)
     if (!name.startsWith("../")) await writeFile(path.join(dist, "docs", name), text);
+  for (const [name, text] of Object.entries(skillFiles(guides))) {
+    const file = path.join(dist, "skills/tunerank", name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
   const listed = guides.map(
     ({ name, title, description }) => `- [${title}](${path.posix.join("docs", name)}): ${description}`,
   );
-  await writeFile(path.join(dist, "llms.txt"), `${about}\n## Guides\n\n${listed.join("\n")}\n`);
+  await writeFile(
+    path.join(dist, "llms.txt"),
+    `${about}\n- [SKILL.md](skills/tunerank/SKILL.md): a skill for coding agents\n\n## Guides\n\n${listed.join("\n")}\n`,
+  );
 }

@@ -65,8 +65,8 @@ function describe(document: Document, schema: Schema): string {
   return schema.description ?? resolve(document, schema).description ?? "";
 }
 
-// The first sentence says what it is; what follows is detail.
-function firstOf(text: string): string {
+/** The first sentence of a description: what follows is detail. */
+export function firstOf(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return /^.*?\.(?= |$)/.exec(line)?.[0] ?? line;
 }

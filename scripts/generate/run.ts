@@ -14,6 +14,7 @@ import { generateMethods } from "./methods.js";
 import { type OperationShape, shapesOf } from "./operations.js";
 import { generatePaths } from "./paths.js";
 import { linesOf } from "./reading.js";
+import { generateTools } from "./tools.js";
 import { generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
@@ -71,6 +72,7 @@ async function generated(): Promise<Record<string, string>> {
     "src/generated/examples.ts": withHeader(generateExamples(operations)),
     ...Object.fromEntries(methods.map(([name, text]) => [`src/wrappers/${name}`, withHeader(text)])),
     "src/generated/paths.ts": withHeader(await generatePaths(document)),
+    "src/generated/tools.ts": withHeader(generateTools(document, operations)),
     "src/generated/types.ts": withHeader(await generateTypes(document)),
     "src/generated/version.ts": `// Generated from package.json by \`npm run generate\`: do not edit.\n\n/** This package's version. */\nexport const version: string = ${JSON.stringify(version)};\n`,
   };

@@ -32,8 +32,17 @@ export interface RerankingCall {
 export interface RerankingAnswer {
   /** The ranked documents, best first: each one's position in `documents`, and the service's score. */
   ranking: { index: number; relevanceScore: number }[];
-  /** The response's request id, if it has one, the model that ranked, and the time. */
-  response: { id?: string; modelId?: string; timestamp: Date };
+  /**
+   * The response's request id, if it has one, the model that ranked, the time, the headers of the last response, and the
+   * ranking with its model and usage as the service names them, put together from all batches.
+   */
+  response: {
+    id?: string;
+    modelId?: string;
+    timestamp: Date;
+    headers?: Record<string, string>;
+    body: { model?: string; data: { index: number; relevance_score: number }[]; usage: object };
+  };
   /** The tokens used, as the service counts them. */
   providerMetadata: { tunerank: { usage: Record<string, number> } };
   /** One warning if the documents are objects: they are ranked by their JSON. Empty for strings. */
@@ -109,6 +118,55 @@ export function createRerankingModel<Version extends "v3" | "v4" = "v3">(
   };
 }
 
+/** A provider of the AI SDK, for `createProviderRegistry`. It has reranking models alone. */
+export interface TunerankProvider<Version extends "v3" | "v4"> {
+  /** The version of the provider interface that this provider and its models implement. */
+  readonly specificationVersion: Version;
+  /**
+   * Returns a reranking model.
+   *
+   * @param modelId The name of the reranker model.
+   */
+  rerankingModel(modelId: string): RerankingModel<Version>;
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  languageModel(modelId: string): never;
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  embeddingModel(modelId: string): never;
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  imageModel(modelId: string): never;
+}
+
+/**
+ * Creates a provider for `createProviderRegistry` of the AI SDK.
+ *
+ * @param client The client that makes the calls.
+ * @param options Those of {@link createRerankingModel}, for every model.
+ * @example
+ * const registry = createProviderRegistry({ tunerank: createTunerank(client) });
+ * const model = registry.rerankingModel("tunerank:accounts/acme/models/reranker-small");
+ */
+export function createTunerank<Version extends "v3" | "v4" = "v3">(
+  client: Pick<Client, "rerank">,
+  options: RerankingModelOptions<Version> = {},
+): TunerankProvider<[Version][Version extends unknown ? 0 : never]> {
+  const { specificationVersion } = createRerankingModel(client, "", options);
+  const noModel = (modelType: string) => (modelId: string) => {
+    const error = new Error(`No such ${modelType}: ${modelId}`);
+    throw Object.assign(
+      error,
+      { name: "AI_NoSuchModelError", modelId, modelType },
+      marked("NoSuchModelError"),
+    );
+  };
+  return {
+    specificationVersion,
+    rerankingModel: (modelId) => createRerankingModel(client, modelId, options),
+    languageModel: noModel("languageModel"),
+    embeddingModel: noModel("embeddingModel"),
+    imageModel: noModel("imageModel"),
+  };
+}
+
 async function rank(
   client: Pick<Client, "rerank">,
   model: string,
@@ -136,19 +194,33 @@ async function rank(
 }
 
 function modelResult(
-  { data, model, usage, requestIds: [id] }: RerankItemsResponse<string | object>,
+  { data, model, usage, requestIds: [id], attempts }: RerankItemsResponse<string | object>,
   isText: boolean,
 ): RerankingAnswer {
+  const headers = attempts.at(-1)?.headers;
+  const body = {
+    ...(model && { model }),
+    data: data.map(({ index, score }) => ({ index, relevance_score: score })),
+    usage: { ...usage },
+  };
   return {
     ranking: data.map(({ index, score }) => ({ index, relevanceScore: score })),
-    response: { timestamp: new Date(), ...(id && { id }), ...(model && { modelId: model }) },
+    response: {
+      timestamp: new Date(),
+      ...(id && { id }),
+      ...(model && { modelId: model }),
+      ...(headers && { headers: { ...headers } }),
+      body,
+    },
     providerMetadata: { tunerank: { usage: { ...usage } } },
     warnings: isText ? [] : [objectWarning],
   };
 }
 
-// Registered symbols by which the AI SDK recognizes the errors that it may retry. All copies of the SDK share them.
-const markers = ["vercel.ai.error", "vercel.ai.error.AI_APICallError"];
+// Registered symbols by which the AI SDK recognizes its errors. All copies of the SDK share them.
+function marked(name: string): Record<symbol, true> {
+  return { [Symbol.for("vercel.ai.error")]: true, [Symbol.for(`vercel.ai.error.AI_${name}`)]: true };
+}
 
 // The AI SDK obeys a Retry-After below this time. For a longer one it would retry after a few seconds of its own
 // choice, so that error is marked as not retryable.
@@ -160,7 +232,7 @@ function fail(error: unknown, signal: AbortSignalLike | undefined): never {
   const { httpStatus, host, path, retryAfterMs, notRetried } = error;
   const isKept = retryAfterMs === undefined || retryAfterMs < longestWaitMs;
   const described = {
-    ...Object.fromEntries(markers.map((marker) => [Symbol.for(marker), true])),
+    ...marked("APICallError"),
     url: `${host ?? ""}${path ?? ""}`,
     statusCode: httpStatus,
     // The client makes no retries here (maxRetries is 0). `retries-used-up` means that it would otherwise have retried.

@@ -94,14 +94,14 @@ export interface TraceCallsOptions {
    * @default "tunerank"
    */
   provider?: string | undefined;
-  /** Gets the duration and the tokens of each rerank: `gen_ai.client.operation.duration` and `gen_ai.client.token.usage`. */
+  /** Gets the duration and the tokens of each rerank: `gen_ai.client.operation.duration` and `tunerank.usage.input_tokens`. */
   meter?: MeterLike | undefined;
 }
 
 /**
  * Makes a span of each call of this process's clients, and a child span of each attempt. Batches of `rerank.items` are
- * children of their call; what is refused before it is sent is a span too. Names of attributes are those of the semantic
- * conventions where there are any, else they begin with `tunerank.`. No span and no metric holds a key, a body, a URL's
+ * children of their call; what is refused before it is sent is a span too. A rerank's span has the name, kind and
+ * attributes of the semantic conventions for GenAI, 0.1.0; what these have no name for begins with `tunerank.`. No span and no metric holds a key, a body, a URL's
  * query or a text of the service: a failure's message is its code.
  *
  * @param api Your package `@opentelemetry/api`, 1.9 or newer.
@@ -150,7 +150,7 @@ const failed = 2;
 type Attributes = Record<string, AttributeValue>;
 
 interface SpanRules<T> {
-  readonly kind: number;
+  readonly kind: (event: T) => number;
   readonly name: (event: T) => string;
   /** The attributes known when the event begins, and those known when it has ended. */
   readonly begun: (event: T) => Readonly<Record<string, unknown>>;
@@ -163,12 +163,14 @@ interface SpanRules<T> {
 
 function callSpans(provider: string): SpanRules<CallTrace> {
   return {
-    kind: internal,
-    name: ({ operation }) => `tunerank ${operation}`,
+    // The conventions for GenAI (semantic-conventions-genai 0.1.0): `{gen_ai.operation.name} {gen_ai.request.model}`.
+    kind: (call) => (isRerank(call) ? client : internal),
+    name: (call) =>
+      isRerank(call) ? ["rerank", call.model].filter(Boolean).join(" ") : `tunerank ${call.operation}`,
     begun: (call) => ({
       "tunerank.operation": call.operation,
       ...addressOf(call),
-      ...(call.operation === "rerankDocuments" && {
+      ...(isRerank(call) && {
         "gen_ai.operation.name": "rerank",
         "gen_ai.provider.name": provider,
       }),
@@ -189,8 +191,12 @@ function callSpans(provider: string): SpanRules<CallTrace> {
   };
 }
 
+function isRerank({ operation }: CallTrace): boolean {
+  return operation === "rerankDocuments";
+}
+
 const attemptSpans: SpanRules<AttemptTrace> = {
-  kind: client,
+  kind: () => client,
   name: ({ method }) => method,
   begun: (attempt) => ({
     "server.port": attempt.scheme === "https" ? 443 : 80,
@@ -226,7 +232,7 @@ const measured = [
   "server.port",
   "error.type",
 ];
-// The histogram bounds that the semantic conventions advise: 10 ms to 82 s, and 1 token to 67 million.
+// Histogram bounds: 10 ms to 82 s, which the semantic conventions advise, and 1 token to 67 million.
 const secondsBounds = Array.from({ length: 14 }, (_, power) => (10 * 2 ** power) / 1000);
 const tokensBounds = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
@@ -236,8 +242,8 @@ function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
     unit: "s",
     advice: { explicitBucketBoundaries: secondsBounds },
   });
-  const tokens = meter.createHistogram("gen_ai.client.token.usage", {
-    description: "The tokens that a rerank used.",
+  const tokens = meter.createHistogram("tunerank.usage.input_tokens", {
+    description: "The tokens of a rerank's prompt.",
     unit: "{token}",
     advice: { explicitBucketBoundaries: tokensBounds },
   });
@@ -247,7 +253,7 @@ function measureWith(meter: MeterLike): SpanRules<CallTrace>["measure"] {
     const about = defined(Object.fromEntries(measured.map((name) => [name, known[name]])));
     duration.record(seconds, about);
     const used = known["gen_ai.usage.input_tokens"];
-    if (typeof used === "number") tokens.record(used, { ...about, "gen_ai.token.type": "input" });
+    if (typeof used === "number") tokens.record(used, about);
   };
 }
 
@@ -273,7 +279,7 @@ function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: 
   const spans = new WeakMap<T, { span: SpanLike; attributes: Attributes; startedAt: number }>();
   const open = (event: T): unknown => {
     const attributes = defined(begun(event));
-    const span = tracer.startSpan(name(event), { kind, attributes });
+    const span = tracer.startSpan(name(event), { kind: kind(event), attributes });
     spans.set(event, { span, attributes, startedAt: performance.now() });
     return api.trace.setSpan(api.context.active() as never, span as never);
   };

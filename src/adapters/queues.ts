@@ -10,26 +10,59 @@ import { operations } from "../generated/contract.js";
 import { events } from "../policy/decisions.js";
 import { eventOfCode } from "../policy/ofResponse.js";
 
+/** What to do with a job whose call failed. */
+export interface RetryVerdict {
+  /** Whether the job may be retried. */
+  readonly retry: boolean;
+  /** The wait before the retry that the service asks for, in milliseconds. If undefined, the engine's own backoff. */
+  readonly afterMs: number | undefined;
+  /**
+   * Why: `transient`, if the job may be retried; `paid`, if the operation ran and was retried already; `key`, if the
+   * service rejected the API key; `unknown-error` for anything but a StatusError; else why the client made no further
+   * attempt.
+   */
+  readonly reason: "transient" | "paid" | "key" | "unknown-error" | NotRetried;
+}
+
 /**
- * Whether a queue may retry the job of a failed call: the client's own retry decision, without its limits (the number
- * of retries, the deadline, the retry budget). True if the failure is transient and one of these holds: the operation
- * did not run (`executed` is `"no"`); the operation is idempotent (a rerank, a scale); or the service's error code is
- * UNAVAILABLE, which means "retry with backoff". Before the retry, wait at least the error's `retryAfterMs`, and create
- * a new stream if the job uploads one. False if the operation ran and was retried already, by the client or as a job:
- * each run is paid for.
+ * Whether and when a job engine may retry the job of a failed call: the client's own retry decision, without its limits
+ * (the number of retries, the deadline, the retry budget). It may if the failure is transient and one of these holds:
+ * the operation did not run (`executed` is `"no"`); the operation is idempotent (a rerank, a scale); or the service's
+ * error code is UNAVAILABLE, which means "retry with backoff". Create a new stream if the job uploads one. It may not if
+ * the operation ran and was retried already, by the client or as a job: each run is paid for.
  *
- * @param error The caught value. The result is false for anything but a StatusError.
+ * @param error The caught value.
  * @param attempt The number of the job's attempt that failed, from 1: in BullMQ `job.attemptsMade + 1`. Default: 1.
- * Without it a queue may run again and again what is paid for each time.
+ * Without it an engine may run again and again what is paid for each time.
+ * @example
+ * const { retry, afterMs } = retryVerdict(error, attempt);
+ */
+export function retryVerdict(error: unknown, attempt = 1): RetryVerdict {
+  const refused = (reason: RetryVerdict["reason"]): RetryVerdict => ({
+    retry: false,
+    afterMs: undefined,
+    reason,
+  });
+  if (!isStatusError(error)) return refused("unknown-error");
+  // The service would reject the same key again.
+  if (error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return refused("key");
+  // The operation ran and was retried before, by the client or as a job: each further run would be paid for again.
+  if (error.executed === "yes" && (error.attempts.length > 1 || attempt > 1)) return refused("paid");
+  const why = error.notRetried ?? reasonOf(error);
+  if (!verdicts[why](error)) return refused(why);
+  return { retry: true, afterMs: error.retryAfterMs, reason: "transient" };
+}
+
+/**
+ * Whether a queue may retry the job of a failed call: the `retry` of {@link retryVerdict}.
+ *
+ * @param error The caught value.
+ * @param attempt The number of the job's attempt that failed, from 1.
  * @example
  * catch (error) { throw mayRetry(error, job.attemptsMade + 1) ? error : new UnrecoverableError(error.message); }
  */
 export function mayRetry(error: unknown, attempt = 1): boolean {
-  // The service would reject the same key again.
-  if (!isStatusError(error) || error.code === "UNAUTHENTICATED" || error.httpStatus === 401) return false;
-  // The operation ran and was retried before, by the client or as a job: each further run would be paid for again.
-  if (error.executed === "yes" && (error.attempts.length > 1 || attempt > 1)) return false;
-  return verdicts[error.notRetried ?? reasonOf(error)](error);
+  return retryVerdict(error, attempt).retry;
 }
 
 const always = (): boolean => true;

@@ -17,15 +17,17 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   check: () => import("./checkCommand.js"),
   scale: async () => ({ run: (await import("./resourceCommands.js")).scale }),
   resume: async () => ({ run: (await import("./resourceCommands.js")).resume }),
+  mcp: () => import("./mcpCommand.js"),
   request: () => import("./requestCommand.js"),
   mock: () => import("./mockCommand.js"),
   conformance: () => import("./conformanceCommand.js"),
+  skill: () => import("./skillCommand.js"),
   completion: () => import("./completionCommand.js"),
   version: async () => ({ run: async ({ terminal }) => terminal.result({ version }, version) }),
 };
 
 // Commands that load no client, to start fast.
-const withoutClient = new Set(["completion", "version"]);
+const withoutClient = new Set(["completion", "skill", "version"]);
 const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
 const longestGraceMs = 8000;
 

@@ -64,11 +64,14 @@ tunerank check train.jsonl test.jsonl.gz # check files before they are uploaded
 tunerank scale prod 2 # run two replicas
 tunerank scale prod 0 # scale to zero
 tunerank resume answer-quality # resume a job, and print its state
+tunerank mcp # offer rerank; an agent's client starts this program
+tunerank mcp --tools all --root ./datasets # offer every operation; uploads are of files below this folder
 tunerank request --list # show the operations with their parameters
 tunerank request scaleDeployment --param deployment_id=prod --body '{"replicaCount": 2}' # call one of them by its id
 tunerank request POST /inference/v1/rerank --body '{"query": "refund", "documents": ["Refunds take a week."]}' # send JSON to any path
 tunerank mock --port 4010 # start it; then set TUNERANK_BASE_URL=http://127.0.0.1:4010 and TUNERANK_API_KEY=test-key
 tunerank mock --fail rerank:429x2,retry-after=5 --delay 500ms # respond to two reranks with 429, to all requests half a second late
+tunerank skill --install .claude/skills # install it for an agent that reads skills from this folder
 tunerank conformance --port 4020 # start it; then start the client under test, which asks http://127.0.0.1:4020/next
 tunerank conformance --only retry-after --json # run only some test cases, and print one JSON value
 tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank # install it for bash

@@ -60,6 +60,9 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 --concurrency <N> | concurrency | Maximum number of files uploaded at the same time. Default: 1.
 --resend-unknown | | With --checkpoint, also send the files whose earlier upload may have succeeded. They may then be stored twice.`,
   scale: "--yes | | Do not ask before scaling to zero. Only a person at a terminal is asked.",
+  mcp: `
+--tools <NAMES> | | The tools to offer: all, or some of rerank, scale, resume, upload and the ids of other operations (A,B). Default: rerank.
+--root <DIR> | | The folder whose files may be uploaded. Without it, upload is not offered.`,
   request: `
 --list | | Print the operations of the OpenAPI document, or the one with this ID, with their parameters, and call nothing.
 --param <NAME=VALUE>... | | A parameter of the operation: of its path, query or headers. Repeat it for each parameter, and for each value of a list.
@@ -77,6 +80,8 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 --delay <TIME> | delayMs | Send each response this much later.
 --fail <SCRIPT>... | status,code,times,retryAfter | Make the next requests fail: OPERATION:FAILURE, with xN for N requests and retry-after=SECONDS, such as rerank:503x2, upload:reset or rerank:429x2,retry-after=5. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a code, reset, stall, truncate, or a status from 200 to 599; even with 200 the body is an error. May be given more than once.
 --strict | | Reject fields and query parameters that the OpenAPI document does not have, with 400.`,
+  skill:
+    "--install <DIR> | | Write the skill to the folder tunerank in DIR, such as .claude/skills, instead. A file there that is not from tunerank is not written over.",
   conformance: `
 --port <N> | port | The port on this machine; 0 chooses a free one. Default: 4020.
 --only <TEXT>... | | Run only test cases with TEXT in their id. May be given more than once.
@@ -111,12 +116,13 @@ ${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of 
 --proxy <URL> | proxy | Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.
 --noproxy <HOSTS> | | Reach these hosts (A,B) without a proxy. Replaces no_proxy.
 --debug | | Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.
---dry-run | | Send nothing, and print the method, the URL and the size in bytes of the ${plans[command] ?? "request"}. Needs no API key.`;
+${command === "mcp" ? "" : `--dry-run | | Send nothing, and print the method, the URL and the size in bytes of the ${plans[command] ?? "request"}. Needs no API key.`}`;
 }
 
 // The default of --timeout in the help. The default of `request` depends on the operation that it calls.
 function defaultTimeout(command: string): string {
   if (command === "request") return "with an ID, the default of that operation; with METHOD PATH, 30 seconds";
+  if (command === "mcp") return "the default of each operation";
   const { timeoutMs, bytesPerSecond } = operations[operationOfCommand[command as CallingCommand]];
   const more = bytesPerSecond ? `, and a second more for each ${bytesPerSecond / 1024} KiB of the file` : "";
   return `${timeoutMs / 1000} seconds${more}`;
@@ -187,7 +193,7 @@ const argumentNames: Readonly<Record<string, string>> = {
 
 /** What sets an argument of the client in a command: an option such as `--timeout`, or an argument such as DATASET. */
 export function optionOf(argument: string, command: string): string | undefined {
-  const shared = command in operationOfCommand || command === "request" ? ofService(command) : "";
+  const shared = command in operationOfCommand || /^(mcp|request)$/.test(command) ? ofService(command) : "";
   // The argument may be a part of one, such as documents[3].
   const [whole = ""] = argument.split("[");
   const row = rowsIn(`${rowsOfCommand[command]}\n${shared}`).find(([, , set]) =>

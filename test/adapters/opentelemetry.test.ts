@@ -86,7 +86,8 @@ test("calls and attempts are spans, with conventional attributes and nothing sec
     "server.address": "127.0.0.1",
     "server.port": Number(new URL(server.url).port),
   };
-  expect(call).toMatchObject({ name: "tunerank rerankDocuments", parent: undefined, ended: true });
+  const name = "rerank accounts/a/models/m";
+  expect(call).toMatchObject({ name, kind: 2, parent: undefined, ended: true });
   expect(call?.attributes).toEqual({
     ...address,
     "tunerank.operation": "rerankDocuments",
@@ -134,6 +135,7 @@ test("a call that fails or is refused is a span with its code, and without what 
   await failureOf(() => client.deployments.scale("a/b", 0));
   stop();
   const [call, attempt, refused] = spans;
+  expect(call).toMatchObject({ name: "tunerank scaleDeployment", kind: 0 });
   for (const span of [call, refused]) expect(span?.attributes["tunerank.executed"]).toBe("no");
   expect(spans.map(({ attributes, status }) => [attributes["error.type"], status])).toEqual(
     ["NOT_FOUND", "NOT_FOUND", "INVALID_ARGUMENT"].map((code) => [code, { code: 2, message: code }]),
@@ -190,7 +192,7 @@ test("a meter gets the duration and the tokens of every rerank, once, and nothin
   await failureOf(() => client.rerank({ query: "q", documents: ["a"] }));
   expect(instruments).toMatchObject({
     "gen_ai.client.operation.duration": { unit: "s" },
-    "gen_ai.client.token.usage": { unit: "{token}" },
+    "tunerank.usage.input_tokens": { unit: "{token}" },
   });
   const common = {
     "gen_ai.operation.name": "rerank",
@@ -207,8 +209,8 @@ test("a meter gets the duration and the tokens of every rerank, once, and nothin
     expect(value).toBeGreaterThan(0);
     expect(value).toBeLessThan(10);
   }
-  const tokens = { name: "gen_ai.client.token.usage", value: 5 };
-  const counted = { ...tokens, attributes: { ...ranked, "gen_ai.token.type": "input" } };
+  const tokens = { name: "tunerank.usage.input_tokens", value: 5 };
+  const counted = { ...tokens, attributes: ranked };
   expect(recorded.filter(({ name }) => name === tokens.name)).toEqual([counted, counted, counted]);
   // Sums over spans are right too: what has batches leaves the tokens to them.
   const used = spans.map(({ attributes }) => attributes["gen_ai.usage.input_tokens"]);
@@ -219,10 +221,12 @@ test("a meter gets the duration and the tokens of every rerank, once, and nothin
 
 test("a response without usage counts no tokens", async () => {
   const { meter, recorded } = meterRecorder();
-  const stop = traceCalls(recorder().api, { meter });
+  const { api, spans } = recorder();
+  const stop = traceCalls(api, { meter });
   server.reply({ json: { ...rankedWith(1, {}), usage: { prompt_tokens: "5" } } });
   await connect(server.url).rerank({ query: "q", documents: ["a"] });
   stop();
+  expect(spans[0]?.name).toBe("rerank");
   expect(recorded.map(({ name }) => name)).toEqual(["gen_ai.client.operation.duration"]);
 });
 
