@@ -91,10 +91,13 @@ function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefin
 
 /** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
-  const withItem = (entry: Ranking["data"][number]) => ({ ...entry, item: items[entry.index] as T });
-  const ranked = batches.flatMap(({ ranking }) => ranking.data.map(withItem));
+  const itemOf = ({ index }: Ranking["data"][number]): T => items[index] as T;
+  const ranked = batches.flatMap(({ ranking }) =>
+    ranking.data.map((entry) => ({ item: itemOf(entry), ...entry })),
+  );
+  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: itemOf(entry) }));
   const isSplit = ranked[0]?.part !== undefined;
-  const all = [...(before?.data ?? []).map(withItem), ...(isSplit ? bestParts(ranked) : ranked)];
+  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
   return all.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
