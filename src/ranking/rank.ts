@@ -171,7 +171,7 @@ async function rankBatch<T>(
   // Without a prototype: a polluted Object.prototype must not set an option.
   const call: CallOptions = Object.assign(Object.create(null), Object.fromEntries(ofCall), {
     timeoutMs: Math.min(eachMs, leftMs),
-    // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
+    // A single batch is retried like any other call. Several batches are one run, in which each has a lane that
     // decides about its retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });
