@@ -49,12 +49,42 @@ export interface DoneBatch {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The rankings to merge: the batches of this call, and the partial result of an earlier call. */
-export interface Merged<T> {
+/**
+ * What came of the batches of one request: `rerank.items` presents it as a ranking or an error with a partial result,
+ * `rerankAll` as a ranking with rejected documents.
+ */
+export class BatchResults<T> {
   readonly items: readonly T[];
-  readonly batches: readonly DoneBatch[];
+  /** The partial result of an earlier call. */
   readonly before: RerankPartial<T> | undefined;
+  /** The batches that were ranked, in the order in which they ended. */
+  readonly batches: DoneBatch[] = [];
+  /** The attempts of all batches that ended. */
+  readonly attempts: Attempt[] = [];
+  /** Whether any of the attempts ran the operation. */
+  ran: Ran = nothingSent;
+
+  constructor(items: readonly T[], before?: RerankPartial<T>) {
+    this.items = items;
+    this.before = before;
+  }
+
+  ranked(batch: DoneBatch): void {
+    this.batches.push(batch);
+    this.#add(batch.attempts, ranWell);
+  }
+
+  failed(error: unknown): void {
+    if (isStatusError(error)) this.#add(error.attempts, error);
+  }
+
+  #add(attempts: readonly Attempt[], ran: Ran): void {
+    this.attempts.push(...attempts);
+    this.ran = worse(this.ran, ran);
+  }
 }
+
+type Merged<T> = Pick<BatchResults<T>, "items" | "batches" | "before">;
 
 /** Merges the items of all batches into one order. @throws StatusError `INTERNAL` if models, and so scores, differ. */
 export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
@@ -150,24 +180,6 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
   return ranges;
 }
 
-/** The attempts of a call's batches, in the order in which the batches ended. */
-export class RequestsMade {
-  readonly attempts: Attempt[] = [];
-  /** Whether any of the attempts ran the operation. */
-  ran: Ran = nothingSent;
-
-  /** @param ran By default, that of a batch that was ranked. */
-  add(attempts: readonly Attempt[], ran: Ran = ranWell): void {
-    this.attempts.push(...attempts);
-    this.ran = worse(this.ran, ran);
-  }
-
-  /** Adds the attempts of a batch that failed. */
-  addFailed(error: unknown): void {
-    if (isStatusError(error)) this.add(error.attempts, error);
-  }
-}
-
 /**
  * The error of a call with a failed batch: it has all attempts of the call.
  * @param batch The batch if the call has several, else undefined.
@@ -175,11 +187,10 @@ export class RequestsMade {
  */
 export function errorOfBatches(
   error: unknown,
-  made: RequestsMade,
+  { attempts, ran }: { readonly attempts: readonly Attempt[]; readonly ran: Ran },
   batch?: ItemBatch,
   item?: number,
 ): StatusError {
-  const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
     ? error
     : refusal("INTERNAL", undefined, "The client failed; please report this.", {
@@ -195,9 +206,9 @@ export function errorOfBatches(
     ...detailsOf(failed),
     operation: "rerankDocuments",
     item: failed.item ?? item,
-    executed,
-    executedBecause,
-    attempts: made.attempts,
+    executed: ran.executed,
+    executedBecause: ran.executedBecause,
+    attempts,
   });
 }
 
