@@ -32,8 +32,13 @@ export class Delivery<T> {
 
   /** @param number The position of the result's request among all requests, from 0. */
   add(number: number, result: T): void {
-    this.#results.set(this.#ordered ? number : this.#added++, result);
-    this.#handOut();
+    // Without `ordered`, a call of `next` waits only while no result is ready: the first that waits gets this result.
+    const receiver = this.#ordered ? undefined : this.#receivers.shift();
+    if (receiver !== undefined) receiver.resolve({ done: false, value: result });
+    else {
+      this.#results.set(this.#ordered ? number : this.#added++, result);
+      if (this.#ordered) this.#handOut();
+    }
   }
 
   /**

@@ -153,7 +153,7 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   settled(): void {
     const { lanes, inFlight } = this.#run;
     // Whether `maxRequests` or `maxTokens` is reached for good: nothing in flight can still lower the count.
-    const isSpent = this.#pace.limit !== undefined && inFlight === 0;
+    const isSpent = inFlight === 0 && this.#pace.limit !== undefined;
     if (isSpent) this.#run.close();
     if (lanes.length > 0) return;
     if (this.#state === "ending") {
