@@ -11,7 +11,7 @@ import {
   type Ranking,
   readRanking,
 } from "../ranking/merge.js";
-import { type BatchDocument, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
+import { type BatchDocument, batchesOf, documentsOf, textsOfItems } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
@@ -68,7 +68,7 @@ export class BatchedRequest<Id> {
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
   constructor(whole: PendingRequest<Id>, settings: RunSettings<Id>) {
     const { documents } = whole.body;
-    const { batchSize = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
+    const { batchSize, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
     this.#results = new BatchResults(documents);
     this.#isSplit = split !== undefined;
@@ -76,7 +76,7 @@ export class BatchedRequest<Id> {
     const texts = documents.map((_, index) => textsOf(index));
     const partsOf = (index: number): readonly string[] => texts[index] as readonly string[];
     const all = [{ offset: 0, count: documents.length }];
-    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, partsOf);
+    const { batches } = batchesOf(all, partsOf, { batchSize, maxBatchBytes: undefined }, whole.body);
     // A request that no run can finish is not begun: its batches would be paid for at each start.
     if (batches.length > maxRequests)
       throw refusal(
