@@ -248,7 +248,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     const error = reason as StatusError;
     if (!lane.isTooMany && error.attempts.length === 0) this.#pace.unsent();
     run.ran = worse(run.ran, error);
-    const isUndone = this.#isEndedBy(error, lane) || (run.isClosed && error.notRetried === "aborted");
+    // A batch of a request that has failed was aborted by that request, not by the run's end.
+    const isAborted = error.notRetried === "aborted" && pending.whole?.error === undefined;
+    const isUndone = this.#isEndedBy(error, lane) || (run.isClosed && isAborted);
     if (!lane.isTooMany && (!isUndone || lane.paidFor))
       this.#settle(pending, { id: pending.id, error: paidError(lane.paidFor, error) });
     else {
