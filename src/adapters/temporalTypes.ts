@@ -1,5 +1,5 @@
 import type { RerankAllOptions } from "../bulk/index.js";
-import type { Executed, ExecutedBecause, NotRetried, OperationName, StatusCode } from "../errors/codes.js";
+import type { StatusError } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type {
   DatasetFile,
@@ -7,29 +7,12 @@ import type {
   RerankRequest,
   RerankResponse,
 } from "../generated/types.js";
+import type { UploadOptions } from "../wrappers/types.js";
 
 /** A failed call as Temporal stores it: the fields of a StatusError, without an API key, body or cause. */
-export interface CallFailure {
-  /** The error code: one of the 16 failure codes of the contract. */
-  readonly code: StatusCode;
-  /** What happened, and what to do now. */
-  readonly message: string;
-  /** Whether the operation ran: check this before you retry a call that changes state. */
-  readonly executed: Executed;
-  /** Why `executed` has its value. */
-  readonly executedBecause: ExecutedBecause;
-  /** The id of the operation in the contract; absent if the call named no operation. */
-  readonly operation?: OperationName;
-  /** Why the client made no further attempt. */
-  readonly notRetried?: NotRetried;
-  /** The HTTP status of the last response; absent if there was no response. */
-  readonly httpStatus?: number;
-  /** The request id of the response, if it had one. */
-  readonly requestId?: string;
-  /** How long the service asked to wait (`Retry-After`), in milliseconds. */
-  readonly retryAfterMs?: number;
-  /** The path of the request's URL, with the ids in it. */
-  readonly path?: string;
+export interface CallFailure
+  extends Pick<StatusError, "code" | "message" | "executed" | "executedBecause">,
+    Pick<StatusError, "operation" | "notRetried" | "httpStatus" | "requestId" | "retryAfterMs" | "path"> {
   /** The number of HTTP requests (attempts) that the call made. */
   readonly requests: number;
 }
@@ -87,14 +70,7 @@ export interface ChunkSummary {
 }
 
 /** Options of the activity `upload`: how the file is named, typed and verified. */
-export interface ActivityUploadOptions {
-  /** The name of the file; its base name is sent. @default the name in the path */
-  name?: string | undefined;
-  /** The media type of the file. @default application/octet-stream */
-  contentType?: string | undefined;
-  /** Compare the `bytes` in the response with the bytes sent, as the client's option does. @default false */
-  verifyBytes?: boolean | undefined;
-}
+export type ActivityUploadOptions = Pick<UploadOptions, "name" | "contentType" | "verifyBytes">;
 
 /** Options of {@link createActivities}. */
 export interface ActivitiesOptions {

@@ -4,15 +4,14 @@ import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallPromise } from "../options/types.js";
 import type { Lane } from "../policy/run.js";
 import {
-  type DoneBatch,
+  BatchResults,
   errorOfBatches,
   isRejection,
   mergeRankings,
   type Ranking,
-  RequestsMade,
   readRanking,
 } from "../ranking/merge.js";
-import { type BatchDocument, documentsOf, OpenBatch, textsOfItems } from "../ranking/plan.js";
+import { type BatchDocument, batchesOf, documentsOf, textsOfItems } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 import type { RejectedDocument, RerankAllResponse, RerankAllResult, RunSettings } from "./options.js";
 
@@ -58,26 +57,26 @@ export class BatchedRequest<Id> {
   // What is left to send, in order.
   #rest: Part[];
   readonly #inFlight: Map<PendingRequest<Id>, Part> = new Map();
-  readonly #done: DoneBatch[] = [];
+  readonly #results: BatchResults<string>;
   readonly #rejected: Map<number, StatusError> = new Map();
   // Whether documents were rejected and none was ranked: the query may be invalid, and one batch is sent at a time.
   #isSearching = false;
   // The first document of each quarter of the request, once these are sent alone to judge the query.
   #probed: readonly number[] | undefined;
   #failure: StatusError | undefined;
-  readonly #made: RequestsMade = new RequestsMade();
 
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
   constructor(whole: PendingRequest<Id>, settings: RunSettings<Id>) {
     const { documents } = whole.body;
-    const { batchSize = Number.POSITIVE_INFINITY, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
+    const { batchSize, maxRequests = Number.POSITIVE_INFINITY, split } = settings;
     this.request = whole;
+    this.#results = new BatchResults(documents);
     this.#isSplit = split !== undefined;
     const textsOf = textsOfItems(documents, String, split, list);
     const texts = documents.map((_, index) => textsOf(index));
     const partsOf = (index: number): readonly string[] => texts[index] as readonly string[];
     const all = [{ offset: 0, count: documents.length }];
-    const { batches } = new OpenBatch(batchSize, undefined, whole.body).addAll(all, partsOf);
+    const { batches } = batchesOf(all, partsOf, { batchSize, maxBatchBytes: undefined }, whole.body);
     // A request that no run can finish is not begun: its batches would be paid for at each start.
     if (batches.length > maxRequests)
       throw refusal(
@@ -97,7 +96,7 @@ export class BatchedRequest<Id> {
 
   /** How many of its batches were ranked, and so paid for. */
   get ranked(): number {
-    return this.#done.length;
+    return this.#results.batches.length;
   }
 
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
@@ -170,19 +169,18 @@ export class BatchedRequest<Id> {
     // The run has checked the response, so this is a ranking.
     const ranking = readRanking(response, documents) as Ranking;
     this.#isSearching = false;
-    this.#made.add([]);
-    this.#done.push({ number, ranking, attempts: [], response: undefined });
+    this.#results.ranked({ number, ranking, attempts: [], response: undefined });
   }
 
   #failed(sent: Part, error: StatusError): void {
-    this.#made.addFailed(error);
+    this.#results.failed(error);
     if (this.#failure !== undefined) return;
     if (!isRejection(error)) {
       this.#fail(error);
       return;
     }
     const [only, ...others] = sent.documents as [BatchDocument];
-    this.#isSearching = this.#done.length === 0;
+    this.#isSearching = this.#results.batches.length === 0;
     if (others.length > 0) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
     else this.#reject(only.item, error);
     const isOf = (document: number): boolean => this.#rejected.get(document)?.code === error.code;
@@ -193,9 +191,7 @@ export class BatchedRequest<Id> {
   // Other parts of a rejected document are not sent either.
   #reject(item: number, error: StatusError): void {
     if (!this.#rejected.has(item)) {
-      const made = new RequestsMade();
-      made.addFailed(error);
-      this.#rejected.set(item, errorOfBatches(error, made, undefined, item));
+      this.#rejected.set(item, errorOfBatches(error, { ...error, ran: error }, undefined, item));
     }
     if (this.#isSplit) this.#keep((document) => document.item !== item);
   }
@@ -210,7 +206,7 @@ export class BatchedRequest<Id> {
     const { id } = this.request;
     const failure = this.#failure;
     try {
-      if (failure !== undefined) throw errorOfBatches(failure, this.#made);
+      if (failure !== undefined) throw errorOfBatches(failure, this.#results);
       const documents = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
       const response = this.#response();
       return documents.length > 0 ? { id, response, rejected: documents } : { id, response };
@@ -220,8 +216,8 @@ export class BatchedRequest<Id> {
   }
 
   #response(): RerankAllResponse {
-    const { documents, top_n, return_documents } = this.request.body;
-    const merged = mergeRankings({ items: documents, batches: this.#done, before: undefined }, undefined);
+    const { top_n, return_documents } = this.request.body;
+    const merged = mergeRankings(this.#results, undefined);
     const ranked = merged.data.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
     const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
       ...{ index, relevance_score },

@@ -52,13 +52,18 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     source: Source<RerankAllRequest<Id>>,
     settings: RunSettings<Id>,
   ) {
-    const { ordered = false, maxPauseMs } = settings;
+    const { ordered = false, maxPauseMs, concurrency, sharesService = false } = settings;
     const pace = new Pace(settings);
     this.#pace = pace;
     this.#settings = settings;
     this.#client = client;
     this.#limiters = limiters;
-    const limiter = limiterOf(limiters, settings);
+    // Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number.
+    const limiter =
+      typeof concurrency === "number"
+        ? new Limiter(concurrency)
+        : sharedLimiter(LimitSearch, limiters, concurrency.max, maxPauseMs);
+    if (limiter.search) limiter.search.sharesService ||= sharesService;
     this.#run = new Run({ limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs }, this);
     this.#intake = new Intake(source, settings, this.#run);
     this.#delivery = new Delivery(ordered);
@@ -148,7 +153,7 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   settled(): void {
     const { lanes, inFlight } = this.#run;
     // Whether `maxRequests` or `maxTokens` is reached for good: nothing in flight can still lower the count.
-    const isSpent = this.#pace.limit !== undefined && inFlight === 0;
+    const isSpent = inFlight === 0 && this.#pace.limit !== undefined;
     if (isSpent) this.#run.close();
     if (lanes.length > 0) return;
     if (this.#state === "ending") {
@@ -243,7 +248,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     const error = reason as StatusError;
     if (!lane.isTooMany && error.attempts.length === 0) this.#pace.unsent();
     run.ran = worse(run.ran, error);
-    const isUndone = this.#isEndedBy(error, lane) || (run.isClosed && error.notRetried === "aborted");
+    // A batch of a request that has failed was aborted by that request, not by the run's end.
+    const isAborted = error.notRetried === "aborted" && pending.whole?.error === undefined;
+    const isUndone = this.#isEndedBy(error, lane) || (run.isClosed && isAborted);
     if (!lane.isTooMany && (!isUndone || lane.paidFor))
       this.#settle(pending, { id: pending.id, error: paidError(lane.paidFor, error) });
     else {
@@ -254,11 +261,17 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     }
   }
 
-  // Whether the run ends because of a call's error.
+  // Whether the run ends because of a call's error: all other requests would fail, too. The service rejects the key, asks
+  // to wait too long, or the client cannot call at all.
   #isEndedBy(error: StatusError, { isAdmitted, isTooMany }: Lane): boolean {
-    const isPause = error.notRetried === "asked-to-wait-too-long";
-    if (isTooMany || (!isPause && !endsRun(error, isAdmitted))) return false;
-    if ((error.retryAfterMs ?? 0) > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
+    const { code, codeSource, notRetried, attempts, path, retryAfterMs = 0 } = error;
+    const isPause = notRetried === "asked-to-wait-too-long";
+    const isKey = code === "UNAUTHENTICATED" || code === "PERMISSION_DENIED";
+    const isOurs = codeSource === "client" && attempts.length === 0 && notRetried === "refused";
+    // If earlier calls were prepared, an error without a path concerns its request alone.
+    const isClients = isOurs && (!isAdmitted || path !== undefined);
+    if (isTooMany || !(isPause || isKey || isClients)) return false;
+    if (retryAfterMs > (this.#endedBy?.retryAfterMs ?? -1)) this.#endedBy = error;
     this.#run.close();
     // After a rejected key, the client's next run begins with few requests at once.
     if (!isPause) this.#limiters.last = undefined;
@@ -374,30 +387,7 @@ export function stopSending<Id>(results: RerankAllResults<Id>): void {
   BulkRun.stopSending(results);
 }
 
-/**
- * The limiter of a run. Concurrent runs of one client share a limiter, unless `concurrency` is a fixed number; a later
- * run starts from what the last one found.
- */
-function limiterOf<Id>(
-  limiters: Limiters,
-  { concurrency, maxPauseMs, sharesService = false }: RunSettings<Id>,
-): Limiter {
-  if (typeof concurrency === "number") return new Limiter(concurrency);
-  const limiter = sharedLimiter(LimitSearch, limiters, concurrency.max, maxPauseMs);
-  if (limiter.search) limiter.search.sharesService ||= sharesService;
-  return limiter;
-}
-
 type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
-
-/** Whether all other requests would fail too: the service rejects the key, or the client cannot call at all. */
-function endsRun(error: StatusError, isAdmitted: boolean): boolean {
-  if (error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED") return true;
-  const refusedHere = error.codeSource === "client" && error.attempts.length === 0;
-  // If earlier calls were prepared, an error without a path concerns its request alone.
-  const isClients = !isAdmitted || error.path !== undefined;
-  return refusedHere && error.notRetried === "refused" && isClients;
-}
 
 // The error of a call that was aborted because the run ended. If an attempt of the call was paid for, the error is that
 // of the last such attempt.

@@ -11,7 +11,7 @@ const mostSpared = 4;
 
 /** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */
 export class Limiter {
-  /** The schedules of the runs that share this limiter; the first had its turn longest ago. */
+  /** The runs that share this limiter; the first had its turn longest ago. */
   readonly sharers: Set<{ takeTurn(): void }> = new Set();
   /** Whether all runs that share this limiter have ended. */
   isSpent = false;

@@ -37,8 +37,6 @@ export class Pace {
   // The tokens of all responses (estimated if a response reports none), and the estimate for the attempts in flight.
   #spent = 0;
   #inFlight = 0;
-  // No whole numbers at first: V8 changes the shape of an object whose whole number becomes a fraction. The pace of a
-  // second run would then have another shape than the first one's, and V8 would compile a run again.
   #requestAt: number = Number.NEGATIVE_INFINITY;
   #tokenAt: number = Number.NEGATIVE_INFINITY;
   #tokens: number = remembered;

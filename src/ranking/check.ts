@@ -46,34 +46,36 @@ export function rankingError(message: string, more?: Partial<StatusErrorDetails>
   });
 }
 
-/** The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`. */
-type Named = (document: number, last?: number) => string;
-
-/** For each document its text, or `true` once an entry of the response was seen for it. */
-type Left = (string | true)[];
-
 /**
  * @internal Checks that a ranking can be joined with the documents that were sent. Returns it best first; a
  * {@link Failure} that tells why it cannot be joined.
  * @param response What `readRerank` returned.
+ * @param named The caller's name of a document, or of several in a row, to append to a message: ` (items[3])`.
  */
 export function joinable(
   request: RankedRequest,
   response: RerankResponse | Failure,
-  named: Named = () => "",
+  named: (document: number, last?: number) => string = () => "",
 ): RerankResponse | Failure {
   if (response instanceof Failure) return response;
   const { data } = response;
-  // Each document that was ranked becomes `true` here. A copy costs less than a typed array.
-  const left: Left = request.documents.slice();
+  // The text of each document, or `true` once it was ranked. A copy costs less than a typed array.
+  const left: (string | true)[] = request.documents.slice();
   const { length } = left;
   let isOrdered = true;
   let last = Number.POSITIVE_INFINITY;
   for (let position = 0; position < data.length; position++) {
     const entry = data[position] as RerankResult;
-    const wrong = wrongIn(entry, position, left, named);
     const { index, relevance_score: score } = entry;
-    if (wrong !== undefined) return broken(wrong, index in left ? index : undefined);
+    if (index < 0 || index >= length) {
+      const where = `data[${position}].index is outside the list of ${length} documents`;
+      return broken(`${where}${named(0, length - 1)}`);
+    }
+    if (left[index] === true) return broken(`index ${index} is there twice${named(index)}`, index);
+    // A service may send the document's text, or an empty one, although none was asked for.
+    const document = memberOf(entry, "document");
+    if (typeof document === "string" && document !== "" && document !== left[index])
+      return broken(`the document of index ${index} is another${named(index)}`, index);
     left[index] = true;
     isOrdered &&= score <= last;
     last = score;
@@ -87,20 +89,6 @@ export function joinable(
   return isOrdered
     ? response
     : { ...response, data: [...data].sort((a, b) => b.relevance_score - a.relevance_score) };
-}
-
-// Why an entry cannot be joined with a document; undefined when it can.
-function wrongIn(entry: RerankResult, position: number, left: Left, named: Named): string | undefined {
-  const { index } = entry;
-  const { length } = left;
-  if (index < 0 || index >= length)
-    return `data[${position}].index is outside the list of ${length} documents${named(0, length - 1)}`;
-  if (left[index] === true) return `index ${index} is there twice${named(index)}`;
-  // A service may send the document's text, or an empty one, although none was asked for.
-  const document = memberOf(entry, "document");
-  return typeof document === "string" && document !== "" && document !== left[index]
-    ? `the document of index ${index} is another${named(index)}`
-    : undefined;
 }
 
 function broken(what: string, item?: number): Failure {

@@ -51,12 +51,42 @@ export interface DoneBatch {
   readonly response: TransportResponse | undefined;
 }
 
-/** The rankings to merge: the batches of this call, and the partial result of an earlier call. */
-export interface Merged<T> {
+/**
+ * What came of the batches of one request: `rerank.items` presents it as a ranking or an error with a partial result,
+ * `rerankAll` as a ranking with rejected documents.
+ */
+export class BatchResults<T> {
   readonly items: readonly T[];
-  readonly batches: readonly DoneBatch[];
+  /** The partial result of an earlier call. */
   readonly before: RerankPartial<T> | undefined;
+  /** The batches that were ranked, in the order in which they ended. */
+  readonly batches: DoneBatch[] = [];
+  /** The attempts of all batches that ended. */
+  readonly attempts: Attempt[] = [];
+  /** Whether any of the attempts ran the operation. */
+  ran: Ran = nothingSent;
+
+  constructor(items: readonly T[], before?: RerankPartial<T>) {
+    this.items = items;
+    this.before = before;
+  }
+
+  ranked(batch: DoneBatch): void {
+    this.batches.push(batch);
+    this.#add(batch.attempts, ranWell);
+  }
+
+  failed(error: unknown): void {
+    if (isStatusError(error)) this.#add(error.attempts, error);
+  }
+
+  #add(attempts: readonly Attempt[], ran: Ran): void {
+    this.attempts.push(...attempts);
+    this.ran = worse(this.ran, ran);
+  }
 }
+
+type Merged<T> = Pick<BatchResults<T>, "items" | "batches" | "before">;
 
 /** Merges the items of all batches into one order. @throws StatusError `INTERNAL` if models, and so scores, differ. */
 export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): RerankItemsResponse<T> {
@@ -101,10 +131,13 @@ function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefin
 
 /** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
-  const withItem = (entry: Ranking["data"][number]) => ({ ...entry, item: items[entry.index] as T });
-  const ranked = batches.flatMap(({ ranking }) => ranking.data.map(withItem));
+  const itemOf = ({ index }: Ranking["data"][number]): T => items[index] as T;
+  const ranked = batches.flatMap(({ ranking }) =>
+    ranking.data.map((entry) => ({ item: itemOf(entry), ...entry })),
+  );
+  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: itemOf(entry) }));
   const isSplit = ranked[0]?.part !== undefined;
-  const all = [...(before?.data ?? []).map(withItem), ...(isSplit ? bestParts(ranked) : ranked)];
+  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
   return all.sort((a, b) => b.score - a.score || a.index - b.index);
 }
 
@@ -157,24 +190,6 @@ function joinRanges(batches: readonly Batch[]): ItemRange[] {
   return ranges;
 }
 
-/** The attempts of a call's batches, in the order in which the batches ended. */
-export class RequestsMade {
-  readonly attempts: Attempt[] = [];
-  /** Whether any of the attempts ran the operation. */
-  ran: Ran = nothingSent;
-
-  /** @param ran By default, that of a batch that was ranked. */
-  add(attempts: readonly Attempt[], ran: Ran = ranWell): void {
-    this.attempts.push(...attempts);
-    this.ran = worse(this.ran, ran);
-  }
-
-  /** Adds the attempts of a batch that failed. */
-  addFailed(error: unknown): void {
-    if (isStatusError(error)) this.add(error.attempts, error);
-  }
-}
-
 /**
  * The error of a call with a failed batch: it has all attempts of the call.
  * @param batch The batch if the call has several, else undefined.
@@ -182,11 +197,10 @@ export class RequestsMade {
  */
 export function errorOfBatches(
   error: unknown,
-  made: RequestsMade,
+  { attempts, ran }: { readonly attempts: readonly Attempt[]; readonly ran: Ran },
   batch?: ItemBatch,
   item?: number,
 ): StatusError {
-  const { executed, executedBecause } = made.ran;
   const failed = isStatusError(error)
     ? error
     : refusal("INTERNAL", undefined, "The client failed; please report this.", {
@@ -202,9 +216,9 @@ export function errorOfBatches(
     ...detailsOf(failed),
     operation: "rerankDocuments",
     item: failed.item ?? item,
-    executed,
-    executedBecause,
-    attempts: made.attempts,
+    executed: ran.executed,
+    executedBecause: ran.executedBecause,
+    attempts,
   });
 }
 

@@ -39,22 +39,23 @@ export function planItems<T>(
   options: RerankItemsOptions<T>,
   body: Omit<RerankRequest, "documents">,
 ): PlannedItems<T> {
-  const { split, continueFrom, batchSize = Number.POSITIVE_INFINITY, maxBatchBytes } = options;
+  const { split, continueFrom, batchSize = Number.POSITIVE_INFINITY } = options;
   const textsOf = textsOfItems(items, options.text, split);
   const before = continueFrom === undefined ? undefined : checkPartial(continueFrom, items.length);
   const hash = new TextHash();
   const kept: (readonly string[])[] = [];
   // A call with one request keeps its texts, and hashes them only if the request fails.
-  const isHashed = [options.batchSize, maxBatchBytes, before].some((each) => each !== undefined);
+  const isHashed = [options.batchSize, options.maxBatchBytes, before].some((each) => each !== undefined);
   // Items that are already ranked are hashed, too: they must be the same as in the earlier call.
   if (before !== undefined) for (let index = 0; index < items.length; index++) hash.add(textsOf(index));
   const ranges = before?.missing ?? [{ offset: 0, count: items.length }];
-  const { batches, characters } = new OpenBatch(batchSize, maxBatchBytes, body).addAll(ranges, (index) => {
+  const keep = (index: number): readonly string[] => {
     const texts = textsOf(index);
     if (before === undefined && isHashed) hash.add(texts);
     if (before === undefined && kept.length < batchSize) kept[index] = texts;
     return texts;
-  });
+  };
+  const { batches, characters } = batchesOf(ranges, keep, options, body);
   kept.length = batches[0]?.parts === undefined ? (batches[0]?.count ?? 0) : 0;
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
@@ -126,99 +127,69 @@ export function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-/** The batch that items are added to; once it is full, it joins the finished `batches`. */
-export class OpenBatch {
-  readonly batches: Batch[] = [];
-  /** The length of all texts. */
-  characters = 0;
-  readonly #batchSize: number;
-  readonly #maxBatchBytes: number | undefined;
-  // The bytes of a request without its documents.
-  readonly #baseBytes: number;
-  #offset = 0;
-  #count = 0;
-  #documents = 0;
-  #bytes = 0;
-
-  constructor(batchSize: number, maxBatchBytes: number | undefined, body: Omit<RerankRequest, "documents">) {
-    this.#batchSize = batchSize;
-    this.#maxBatchBytes = maxBatchBytes;
-    this.#baseBytes = maxBatchBytes === undefined ? 0 : jsonBytes({ ...body, documents: [] });
-  }
-
-  /**
-   * Adds all items of the ranges, as many to each batch as the limits allow. `textsOf` is called once for each item.
-   * @throws StatusError for an item that fits no request
-   */
-  addAll(ranges: readonly ItemRange[], textsOf: (index: number) => readonly string[]): this {
-    for (const { offset, count } of ranges) {
-      for (let index = offset; index < offset + count; index++) this.#add(index, textsOf(index));
-      this.#close();
-    }
-    return this;
-  }
-
-  #add(index: number, texts: readonly string[]): void {
-    for (const text of texts) this.characters += text.length;
-    const sizes = this.#sizesOf(texts, index);
+/**
+ * Puts all items of the ranges into batches, as many into each as the limits allow. `textsOf` is called once for each item.
+ * @throws StatusError for an item that fits no request
+ */
+export function batchesOf(
+  ranges: readonly ItemRange[],
+  textsOf: (index: number) => readonly string[],
+  limits: Pick<RerankItemsOptions<never>, "batchSize" | "maxBatchBytes">,
+  body: Omit<RerankRequest, "documents">,
+): { readonly batches: readonly Batch[]; readonly characters: number } {
+  const { batchSize = Number.POSITIVE_INFINITY, maxBatchBytes = Number.POSITIVE_INFINITY } = limits;
+  const batches: Batch[] = [];
+  let characters = 0;
+  const isSized = maxBatchBytes < Number.POSITIVE_INFINITY;
+  // The bytes of a request without its documents. Each document has a comma, but for the last.
+  const baseBytes = isSized ? jsonBytes({ ...body, documents: [] }) - 1 : 0;
+  const none = { offset: 0, count: 0, documents: 0, bytes: 0 };
+  let open = { ...none };
+  const fits = (documents: number, bytes: number): boolean =>
+    open.documents + documents <= batchSize && baseBytes + open.bytes + bytes <= maxBatchBytes;
+  const end = (batch: Batch): void => {
+    batches.push(batch);
+    open = { ...none };
+  };
+  const close = (): void => {
+    const { offset, count } = open;
+    if (count > 0) end({ offset, count, firstPart: undefined, parts: undefined });
+  };
+  const sizeOf = (text: string, index: number): number => {
+    const bytes = isSized ? jsonBytes(text) + 1 : 0;
+    if (baseBytes + bytes <= maxBatchBytes) return bytes;
+    const size = `${baseBytes + bytes} bytes: maxBatchBytes is ${maxBatchBytes}`;
+    throw invalid(`items[${index}]`, `items[${index}] alone makes a request of ${size}.`, { item: index });
+  };
+  const add = (offset: number, texts: readonly string[]): void => {
+    for (const text of texts) characters += text.length;
+    const sizes = texts.map((text) => sizeOf(text, offset));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    if (!this.#fits(texts.length, bytes)) this.#close();
-    if (!this.#fits(texts.length, bytes)) {
-      this.#addParts(index, sizes);
+    if (!fits(texts.length, bytes)) close();
+    if (fits(texts.length, bytes)) {
+      if (open.count === 0) open.offset = offset;
+      open.count += 1;
+      open.documents += texts.length;
+      open.bytes += bytes;
       return;
     }
-    if (this.#count === 0) this.#offset = index;
-    this.#count += 1;
-    this.#documents += texts.length;
-    this.#bytes += bytes;
-  }
-
-  #close(): void {
-    const whole = { firstPart: undefined, parts: undefined };
-    if (this.#count > 0) this.#end({ offset: this.#offset, count: this.#count, ...whole });
-  }
-
-  #end(batch: Batch): void {
-    this.batches.push(batch);
-    this.#count = this.#documents = this.#bytes = 0;
-  }
-
-  // An item whose parts need several requests shares these requests with no other item.
-  #addParts(offset: number, sizes: readonly number[]): void {
+    // An item whose parts need several requests shares these requests with no other item.
     let firstPart = 0;
     for (const [part, size] of sizes.entries()) {
-      if (part > firstPart && !this.#fits(1, size)) {
-        this.#end({ offset, count: 1, firstPart, parts: part - firstPart });
+      if (part > firstPart && !fits(1, size)) {
+        end({ offset, count: 1, firstPart, parts: part - firstPart });
         firstPart = part;
       }
-      this.#documents += 1;
-      this.#bytes += size;
+      open.documents += 1;
+      open.bytes += size;
     }
-    this.#end({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
+    end({ offset, count: 1, firstPart, parts: sizes.length - firstPart });
+  };
+  for (const { offset, count } of ranges) {
+    for (let index = offset; index < offset + count; index++) add(index, textsOf(index));
+    close();
   }
-
-  #fits(documents: number, bytes: number): boolean {
-    // Each document's bytes include a comma, but the last document has none.
-    const whole = this.#baseBytes + this.#bytes + bytes - 1;
-    const isSmall = this.#maxBatchBytes === undefined || whole <= this.#maxBatchBytes;
-    return this.#documents + documents <= this.#batchSize && isSmall;
-  }
-
-  #sizesOf(texts: readonly string[], index: number): readonly number[] {
-    const maxBatchBytes = this.#maxBatchBytes;
-    if (maxBatchBytes === undefined) return texts.map(() => 0);
-    return texts.map((text) => {
-      const bytes = jsonBytes(text) + 1;
-      const whole = this.#baseBytes + bytes - 1;
-      if (whole > maxBatchBytes)
-        throw invalid(
-          `items[${index}]`,
-          `items[${index}] alone makes a request of ${whole} bytes: maxBatchBytes is ${maxBatchBytes}.`,
-          { item: index },
-        );
-      return bytes;
-    });
-  }
+  return { batches, characters };
 }
 
 /** A document of a batch: which item it is, or which part of an item. */

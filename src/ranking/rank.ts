@@ -17,12 +17,12 @@ import type { Lane } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
+  BatchResults,
   type DoneBatch,
   errorOfBatches,
   isRejection,
   mergeRankings,
   partialOf,
-  RequestsMade,
   rankedItems,
   readRanking,
 } from "./merge.js";
@@ -117,21 +117,19 @@ function planOf<T>(
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
   const { items, batches, before, options, fingerprint } = plan;
-  const done: DoneBatch[] = [];
-  const made = new RequestsMade();
+  const results = new BatchResults(items, before);
   const run = async (number: number, lane: Lane): Promise<void> => {
     try {
       const ranked = await rankBatch(plan, rerank, number, lane);
-      made.add(ranked.attempts);
-      done.push(ranked);
+      results.ranked(ranked);
       if (options.onBatch === undefined) return;
       const { offset, count } = batches[number] as Batch;
       const { model, usage } = ranked.ranking;
       const data = rankedItems({ items, batches: [ranked], before: undefined });
-      const progress = { done: done.length, batches: batches.length };
+      const progress = { done: results.batches.length, batches: batches.length };
       notify(options.onBatch, { batch: number, offset, count, data, model, usage, ...progress });
     } catch (error) {
-      made.addFailed(error);
+      results.failed(error);
       throw error;
     }
   };
@@ -146,17 +144,17 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
     concurrency = sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
   }
   const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, run });
-  const merged = { items, batches: done, before };
-  if (failed === undefined) return mergeRankings(merged, options.topN);
+  if (failed === undefined) return mergeRankings(results, options.topN);
   const { batch, error } = failed;
   const { offset, count } = batches[batch] as Batch;
   const ended = { batch, offset, count };
   const item = count === 1 && isStatusError(error) && isRejection(error) ? offset : undefined;
-  const whole = errorOfBatches(error, made, batches.length > 1 ? ended : undefined, item);
+  const whole = errorOfBatches(error, results, batches.length > 1 ? ended : undefined, item);
   // After a rejected key, the client's next run begins with few requests at once.
   if (/^(UNAUTHENTICATED|PERMISSION_DENIED)$/.test(whole.code)) limiters.last = undefined;
   // Not enumerable: logs show an error's properties, and `partial` has the caller's items.
-  if (made.attempts.length > 0) define(whole, { partial: partialOf(merged, batches, ended, fingerprint()) });
+  if (results.attempts.length > 0)
+    define(whole, { partial: partialOf(results, batches, ended, fingerprint()) });
   throw whole;
 }
 
@@ -171,7 +169,7 @@ async function rankBatch<T>(
   // Without a prototype: a polluted Object.prototype must not set an option.
   const call: CallOptions = Object.assign(Object.create(null), Object.fromEntries(ofCall), {
     timeoutMs: Math.min(eachMs, leftMs),
-    // A single batch is retried like any other call. Several batches share a schedule, in which each has a lane that
+    // A single batch is retried like any other call. Several batches are one run, in which each has a lane that
     // decides about its retries.
     [attemptPolicy]: batches.length > 1 ? lane : undefined,
   });

@@ -23,7 +23,7 @@ export interface RerankItemsResponse<T>
   extends Partial<Pick<CallResponse<T>, "requestId" | "httpStatus" | "headers">> {
   /** The ranked items: what the call resolves to without `withResponse()`. */
   readonly data: RankedItem<T>[];
-  /** The model the service used; undefined when nothing was sent. */
+  /** The model that ranked the items; undefined when none was ranked. */
   readonly model: string | undefined;
   /** The tokens of all batches together. */
   readonly usage: RerankUsage;
@@ -62,15 +62,9 @@ export interface RankedBatch<T> extends ItemBatch {
 }
 
 /** The results of a failed call so far. Plain data: it can be kept as JSON, and another program can continue it. */
-export interface RerankPartial<T> {
+export interface RerankPartial<T> extends Pick<RerankItemsResponse<T>, "model" | "usage" | "requestIds"> {
   /** The items ranked so far, best first; not cut to `topN`. */
   readonly data: readonly RankedItem<T>[];
-  /** The model that ranked these items; undefined when no item was ranked. */
-  readonly model: string | undefined;
-  /** The tokens used so far. */
-  readonly usage: RerankUsage;
-  /** The request ids of the responses that had one. */
-  readonly requestIds: readonly string[];
   /** The items of which not all parts are ranked. */
   readonly missing: readonly ItemRange[];
   /** The batch whose error ended the call. */

@@ -222,7 +222,7 @@ describe("runs that go on together", () => {
   });
 });
 
-describe("the hold that rows share", () => {
+describe("the pause that rows share", () => {
   const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const asking = (seconds: number, status = 429): Reply => ({
     status,

@@ -13,55 +13,44 @@ const cloudflare =
   '<!DOCTYPE html>\n<html lang="en-US">\n<head>\n<title>api.example.com | 522: Connection timed out</title>\n' +
   "</head><body>Ray ID: 8f2b</body></html>";
 
-interface Case {
-  readonly what: string;
-  readonly reply: Reply & { readonly status: number };
-  readonly code: string;
-  readonly message: string;
-}
-
 const html = { "content-type": "text/html" };
 const plain = { "content-type": "text/plain" };
 
-const cases: readonly Case[] = [
-  {
-    what: "Envoy's plain text",
-    reply: { status: 503, text: "upstream connect error or disconnect/reset before headers", headers: plain },
-    code: "UNAVAILABLE",
-    message: "[UNAVAILABLE] upstream connect error or disconnect/reset before headers",
-  },
-  {
-    what: "nginx's page",
-    reply: { status: 502, text: nginx, headers: html },
-    code: "UNAVAILABLE",
-    message: "[UNAVAILABLE] 502 Bad Gateway",
-  },
-  {
-    what: "Cloudflare's page",
-    reply: { status: 522, text: cloudflare, headers: html },
-    code: "UNAVAILABLE",
-    message: "[UNAVAILABLE] api.example.com | 522: Connection timed out",
-  },
-  {
-    what: "JSON that is cut off",
-    reply: { status: 404, text: '{"code":"ABORTED","message":"No su' },
-    code: "NOT_FOUND",
-    message: '[NOT_FOUND] {"code":"ABORTED","message":"No su',
-  },
+const cases: readonly (readonly [what: string, reply: Reply, code: string, message: string])[] = [
+  [
+    "Envoy's plain text",
+    { status: 503, text: "upstream connect error or disconnect/reset before headers", headers: plain },
+    "UNAVAILABLE",
+    "[UNAVAILABLE] upstream connect error or disconnect/reset before headers",
+  ],
+  [
+    "nginx's page",
+    { status: 502, text: nginx, headers: html },
+    "UNAVAILABLE",
+    "[UNAVAILABLE] 502 Bad Gateway",
+  ],
+  [
+    "Cloudflare's page",
+    { status: 522, text: cloudflare, headers: html },
+    "UNAVAILABLE",
+    "[UNAVAILABLE] api.example.com | 522: Connection timed out",
+  ],
+  [
+    "JSON that is cut off",
+    { status: 404, text: '{"code":"ABORTED","message":"No su' },
+    "NOT_FOUND",
+    '[NOT_FOUND] {"code":"ABORTED","message":"No su',
+  ],
 ];
 
-const codes: readonly { readonly what: string; readonly reply: Reply }[] = [
-  { what: "as text/html", reply: { text: '{"code":"ABORTED","message":"m"}', headers: html } },
-  { what: "as text/plain", reply: { text: '{"code":"ABORTED","message":"m"}', headers: plain } },
-  { what: "behind a byte order mark", reply: { text: '\uFEFF{"code":"ABORTED","message":"m"}' } },
-  { what: "within white space", reply: { text: '\r\n\t {"code":"ABORTED","message":"m"}\n' } },
-  {
-    what: "as problem+json",
-    reply: {
-      text: '{"code":"ABORTED","detail":"m"}',
-      headers: { "content-type": "application/problem+json" },
-    },
-  },
+const aborted = '{"code":"ABORTED","message":"m"}';
+const problem = { "content-type": "application/problem+json" };
+const codes: readonly (readonly [what: string, reply: Reply])[] = [
+  ["as text/html", { text: aborted, headers: html }],
+  ["as text/plain", { text: aborted, headers: plain }],
+  ["behind a byte order mark", { text: `\uFEFF${aborted}` }],
+  ["within white space", { text: `\r\n\t ${aborted}\n` }],
+  ["as problem+json", { text: '{"code":"ABORTED","detail":"m"}', headers: problem }],
 ];
 
 describe.each(transports)("over $name", ({ options }) => {
@@ -71,8 +60,8 @@ describe.each(transports)("over $name", ({ options }) => {
   }
 
   test.each(cases)(
-    "$what is understood by its status, and its text kept",
-    async ({ reply, code, message }) => {
+    "%s is understood by its status, and its text kept",
+    async (_what, reply, code, message) => {
       const error = await failure(reply);
       expect(error).toMatchObject({ code, codeSource: "status", httpStatus: reply.status });
       expect(error.message).toBe(withHint(message, error));
@@ -80,7 +69,7 @@ describe.each(transports)("over $name", ({ options }) => {
     },
   );
 
-  test.each(codes)("a code in JSON $what is read", async ({ reply }) => {
+  test.each(codes)("a code in JSON %s is read", async (_what, reply) => {
     const error = await failure({ status: 409, ...reply });
     expect(error).toMatchObject({ code: "ABORTED", codeSource: "body", inferred: false });
     expect(error.message).toBe(withHint("[ABORTED] m", error));

@@ -215,6 +215,7 @@ test.each<[StatusCode, string]>([
   ["UNAVAILABLE", "The service cannot answer at the moment. Try again in a little while."],
   ["NOT_FOUND", "Check the id"],
   ["NOT_FOUND", "Check failed: there is no such deployment."],
+  ["NOT_FOUND", "The health check of the job failed."],
 ])(
   "the advice for %s is given whatever the service said, and its text is shown unchanged: %s",
   async (code, message) => {
@@ -228,16 +229,6 @@ test.each<[StatusCode, string]>([
     expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
   },
 );
-
-test.each([
-  ["the message has the word elsewhere", "The health check of the job failed."],
-  ["the message says nothing of what to do", "There is no such job."],
-])("a hint is kept where %s", async (_what, message) => {
-  server.reply({ status: 404, json: { code: "NOT_FOUND", message } });
-  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
-  expect(error.hint).toBe("Check the id, the account and the base URL.");
-  expect(error.message).toBe(`[NOT_FOUND] ${message} ${error.hint}`);
-});
 
 describe("the reason for no other attempt", () => {
   test("with maxRetries 0 is never that retries are used up", async () => {

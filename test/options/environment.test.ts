@@ -200,6 +200,8 @@ describe("the environment", () => {
   test.each([
     ["apiKey", ""],
     ["apiKey", null],
+    ["apiKey", 7],
+    ["apiKey", {}],
     ["baseUrl", ""],
     ["baseUrl", null],
     ["accountId", ""],
@@ -282,17 +284,17 @@ describe("the base URL", () => {
       expect(thrownBy(() => createClient({ baseUrl, apiKey: canaryKey })).message).toContain(what);
     });
 
-    test.each(remote)("%s is refused: the key would travel unencrypted", (baseUrl) => {
-      const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(error.hint).toContain("allowInsecureHttp");
-    });
+    test.each(remote)(
+      "%s is refused without allowInsecureHttp: the key would travel unencrypted",
+      (baseUrl) => {
+        const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
+        expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+        expect(error.hint).toContain("allowInsecureHttp");
+        expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
+      },
+    );
 
-    test.each(remote)("%s is taken with allowInsecureHttp", (baseUrl) => {
-      expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
-    });
-
-    test.each(loopback)("%s is taken: it is this machine", (baseUrl) => {
+    test.each([...loopback, "https://api.example.com/base/"])("%s is taken", (baseUrl) => {
       expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
     });
 
@@ -301,12 +303,6 @@ describe("the base URL", () => {
       const before = process.cpuUsage();
       createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
       expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
-    });
-
-    test("of https is taken", () => {
-      expect(() =>
-        createClient({ baseUrl: "https://api.example.com/base/", apiKey: canaryKey }),
-      ).not.toThrow();
     });
   });
 

@@ -81,7 +81,7 @@ class Simulation {
   // The rows that no program has begun, or that one left behind.
   #left: number[] = [];
   #underWay = new Set<Call>();
-  #run!: Run;
+  #schedule!: Run;
   #active = 0;
   #rows = 0;
   #done = 0;
@@ -115,7 +115,7 @@ class Simulation {
     [this.#requests, this.#lost, this.#rankedMs] = [0, 0, []];
     this.#start();
     while (this.#done < this.#rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
-    this.#run.close();
+    this.#schedule.close();
     return {
       ms: this.#lastMs - beganMs,
       lastRequestMs: this.#lastRequestMs - beganMs,
@@ -127,24 +127,24 @@ class Simulation {
 
   #start(): void {
     const parts = { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
-    const run = new Run(parts, noWork);
-    run.begin = (now) => this.#begin(run, now);
-    this.#run = run;
-    run.advance();
+    const schedule = new Run(parts, noWork);
+    schedule.begin = (now) => this.#begin(schedule, now);
+    this.#schedule = schedule;
+    schedule.advance();
   }
 
-  #begin(run: Run, now: number): void {
-    while (run.isOpen(now) && this.#underWay.size < pendingForEach * run.limiter.limit) {
+  #begin(schedule: Run, now: number): void {
+    while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * schedule.limiter.limit) {
       const row = this.#left.pop();
       if (row === undefined) break;
-      const call = new Call(run, row, now + timeoutMs, (call, now) => this.#send(call, now));
+      const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
       this.#underWay.add(call);
       call.begin(now);
     }
   }
 
   #send(call: Call, now: number): void {
-    const run = this.#run;
+    const schedule = this.#schedule;
     this.#requests += 1;
     this.#lastRequestMs = now;
     this.#active += 1;
@@ -153,10 +153,10 @@ class Simulation {
     const workMs = said === undefined ? this.#service.responseMs : "afterMs" in said ? said.afterMs : 0;
     this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
       this.#active -= 1;
-      if (run !== this.#run) return;
+      if (schedule !== this.#schedule) return;
       if (no === undefined) this.#settle(call, true);
       else this.#reject(call, no);
-      this.#run.advance();
+      this.#schedule.advance();
     });
   }
 
@@ -178,11 +178,11 @@ class Simulation {
 
   // A row whose deadline passes while it waits for its turn is lost.
   #wait(call: Call, ms: number, timeLeftMs: number): void {
-    const run = this.#run;
+    const schedule = this.#schedule;
     call.unset = this.#clock.after(timeLeftMs, () => {
-      if (run !== this.#run || !run.waiting.delete(call)) return;
+      if (schedule !== this.#schedule || !schedule.waiting.delete(call)) return;
       this.#settle(call, false);
-      run.advance();
+      schedule.advance();
     });
     call.retryAfter(ms);
   }
@@ -198,11 +198,11 @@ class Simulation {
   }
 
   #restart(): void {
-    this.#run.close();
+    this.#schedule.close();
     for (const { row } of this.#underWay) this.#left.push(row);
     this.#underWay.clear();
-    // What is in flight belongs to no run.
-    this.#run = new Run({ limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true }, noWork);
+    // What is in flight belongs to no schedule.
+    this.#schedule = new Run({ limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true }, noWork);
     this.#clock.after(restartMs, () => this.#start());
   }
 }
@@ -214,14 +214,14 @@ class Call extends Lane {
   retries = 0;
   /** Cancels what ends its wait at the deadline. */
   unset: (() => void) | undefined;
-  readonly #run: Run;
+  readonly #schedule: Run;
   readonly #send: (call: Call, now: number) => void;
 
-  constructor(run: Run, row: number, deadline: number, send: (call: Call, now: number) => void) {
-    super(run);
+  constructor(schedule: Run, row: number, deadline: number, send: (call: Call, now: number) => void) {
+    super(schedule);
     this.row = row;
     this.deadline = deadline;
-    this.#run = run;
+    this.#schedule = schedule;
     this.#send = send;
   }
 
@@ -235,7 +235,7 @@ class Call extends Lane {
   retryAfter(ms: number): void {
     this.retries += 1;
     this.readyAt = this.ended + ms;
-    this.#run.add(this);
+    this.#schedule.add(this);
   }
 }
 
