@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkCharacters, checkInteger, checkString } from "../options/arguments.js";
-import { isInstance, memberOf, valueOr } from "../values.js";
+import { isInstance, memberOf, valueOr, wordsOf } from "../values.js";
 import {
   type BlobLike,
   type FileSource,
@@ -221,7 +221,7 @@ function problemOf(stream: Stream): SourceError | undefined {
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
   const errored = memberOf(stream, "errored");
-  if (errored) return unusable("a stream that failed before it was sent", errored);
+  if (errored) return unusable(`a stream that failed before it was sent: ${wordsOf(errored)}`, errored);
   if (memberOf(stream, "readableDidRead"))
     return unusable("a stream that was read already, at least in part");
   if (memberOf(stream, "readableEnded")) return unusable("a stream that has ended already");

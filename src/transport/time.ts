@@ -186,14 +186,18 @@ export class Deadline {
    * @throws this deadline as soon as the call is over
    */
   untilEnded<T>(promise: Promise<T>, release?: (late: T) => unknown): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      promise.then((value) => {
-        if (this.ended) release?.(value);
-        resolve(value);
-      }, reject);
+    const over = new Promise<never>((_, reject) => {
       this.running = { abort: () => reject(this) };
       if (this.ended) reject(this);
     });
+    const found = release
+      ? promise.then((value) => {
+          if (this.ended) release(value);
+          return value;
+        })
+      : promise;
+    // `race`, because V8's stacks go through it to the caller, and not through a promise of our own.
+    return Promise.race([found, over]);
   }
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */

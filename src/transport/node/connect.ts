@@ -3,7 +3,13 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import { type Exchange, networkCode, type TransportFailure, type TransportRequest } from "../exchange.js";
+import {
+  type Exchange,
+  isSuccess,
+  networkCode,
+  type TransportFailure,
+  type TransportRequest,
+} from "../exchange.js";
 import { isLate } from "../time.js";
 import { addressesTried, refusedByProxy, textOf } from "./networkErrors.js";
 import {
@@ -50,9 +56,12 @@ export class Connecting {
   begin(queued: boolean): void {
     if (!queued) this.#startTimer();
     // Agents made with agent-base report the proxy's response to CONNECT with this event.
-    this.#message.once("proxyConnect", (response: unknown) => {
-      const status = memberOf(response, "statusCode");
-      if (status !== 200 && typeof status === "number") this.refused(status);
+    this.#message.once("proxyConnect", (response: { statusCode: number; headers?: object }) => {
+      const { statusCode: status } = response;
+      // Any 2xx opens a tunnel (RFC 9110, section 9.3.6), but these agents know only 200.
+      if (isSuccess(status)) response.statusCode = 200;
+      // A limit with a time is read like any response: the agent gives it to the request.
+      else if (status !== 429 || !memberOf(response.headers, "retry-after")) this.refused(status);
     });
   }
 

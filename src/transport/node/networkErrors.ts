@@ -119,9 +119,17 @@ function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
   );
 }
 
-/** Whether a response is not valid HTTP: Node's parser would most likely refuse the next one, too. */
+// Codes of responses that are not valid HTTP. Those of Node's parser for a connection that ended too early are others.
+const notHttp =
+  /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)\w+|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH))$/;
+
+/** Whether a response is not valid HTTP: the next would most likely be refused, too. */
 export function isUnreadable(error: unknown): boolean {
-  return /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)|UND_ERR_HEADERS_OVERFLOW)/.test(networkCode(error));
+  // Some versions of undici leave the parser's code out.
+  const isParsers = [error, memberOf(error, "cause")].some(
+    (each) => memberOf(each, "name") === "HTTPParserError",
+  );
+  return isParsers || notHttp.test(networkCode(error));
 }
 
 /** What to do if the response is not HTTP. */
