@@ -18,6 +18,7 @@ import {
 } from "./exchange.js";
 import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";
 import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./node/networkErrors.js";
+import { holdErrorsOf } from "./node/quirks.js";
 
 /** Aborts and pauses a request. undici passes this object to the handler. */
 interface Controller extends Flow {
@@ -236,7 +237,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   readonly #failed: (text: string, cause: unknown) => void;
 
   constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
-    super(form, heldBytes);
+    super(form, holdErrorsOf(form.contentType), heldBytes);
     this.#failed = failed;
   }
 

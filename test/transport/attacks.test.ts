@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -102,6 +102,23 @@ describe.each(ways)("over $name", ({ options }) => {
     expect(sent).toBe(2);
     const resumed = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
     expect(resumed.attempts).toHaveLength(1);
+  });
+});
+
+describe.each(ways)("over $name", ({ options }) => {
+  test("a 413 that comes before the file is sent, with the connection closed, is read each time", async () => {
+    const file = path.join(temporaryFolder(), "train.jsonl");
+    writeFileSync(file, Buffer.alloc(20_000_000, "a"));
+    const url = await serve((socket) => {
+      socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 27\r\n\r\n{"message":"at most 10 MB"}');
+      setImmediate(() => socket.destroy());
+    });
+    const client = connect(url, options());
+    for (let time = 0; time < 5; time++) {
+      const error = await failureOf(() => client.datasets.upload("reviews", file));
+      expect(error).toMatchObject({ httpStatus: 413, executed: "no" });
+      expect(error.message).toContain("at most 10 MB");
+    }
   });
 });
 

@@ -34,6 +34,7 @@ import {
 } from "./pool.js";
 import {
   headersOf,
+  holdErrorsOf,
   holdWriteErrors,
   ignoreErrors,
   isQueued,
@@ -57,7 +58,9 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
   // which keeps it out of memory, and a file in memory is sent as a Blob.
   if (options.fetch)
     return createFetchTransport(options.fetch, (form) =>
-      Object.hasOwn(form.part.file, "isOnDisk") ? new FormStream(form) : new FormBlob(form),
+      Object.hasOwn(form.part.file, "isOnDisk")
+        ? new FormStream(form, holdErrorsOf(form.contentType))
+        : new FormBlob(form),
     );
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
