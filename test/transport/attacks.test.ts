@@ -107,7 +107,8 @@ describe.each(ways)("over $name", ({ options }) => {
 
 describe.each(ways)("over $name", ({ options }) => {
   test("a 413 that comes before the file is sent, with the connection closed, is read each time", async () => {
-    const file = path.join(temporaryFolder(), "train.jsonl");
+    const { folder, remove } = await temporaryFolder();
+    const file = path.join(folder, "train.jsonl");
     writeFileSync(file, Buffer.alloc(20_000_000, "a"));
     const url = await serve((socket) => {
       socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 27\r\n\r\n{"message":"at most 10 MB"}');
@@ -119,6 +120,7 @@ describe.each(ways)("over $name", ({ options }) => {
       expect(error).toMatchObject({ httpStatus: 413, executed: "no" });
       expect(error.message).toContain("at most 10 MB");
     }
+    await remove();
   });
 });
 
