@@ -67,7 +67,9 @@ export class Connecting {
 
   /** Continues with the socket that the agent assigned. */
   take(socket: Socket): void {
-    if (isConnected(socket, this.#secure)) {
+    // A socket of a caller's agent may be connected already.
+    const { secureConnecting } = socket as Socket & { readonly secureConnecting?: boolean };
+    if (!socket.destroyed && !socket.connecting && !(this.#secure && secureConnecting)) {
       this.#connected();
       return;
     }
@@ -85,7 +87,10 @@ export class Connecting {
     if (this.#ended) return;
     this.#stop();
     this.#addresses?.failed(this.#timeoutMs, false);
-    endTunnel(this.#message);
+    for (const { socket } of opening.get(this.#message) ?? []) {
+      // The error tells an agent that still listens that there will be no tunnel.
+      socket.on("error", () => {}).destroy(new Error("The request was ended."));
+    }
   }
 
   #connected(): void {
@@ -147,11 +152,6 @@ export function tunnelStatusOf(error: unknown): number | undefined {
   return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
 }
 
-/** Whether a new socket is connected already, as one from a caller's agent may be. */
-function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, secure: boolean): boolean {
-  return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
-}
-
 // For each request, the sockets that its agent opens to a proxy. One map, because clients may share an agent.
 const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 
@@ -181,14 +181,6 @@ function limitTunnel(socket: Socket): void {
     socket.destroy(new Error("The proxy's response to CONNECT has no end."));
     return false;
   };
-}
-
-/** Ends the tunnel that is being opened for a request. */
-function endTunnel(request: ClientRequest): void {
-  for (const { socket } of opening.get(request) ?? []) {
-    // The error tells an agent that still listens that there will be no tunnel.
-    socket.on("error", () => {}).destroy(new Error("The request was ended."));
-  }
 }
 
 /**

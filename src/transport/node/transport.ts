@@ -124,10 +124,6 @@ class NodeTransport implements Transport {
 // The module for dispatchers, loaded on first use.
 let undici: typeof import("../undici.js") | undefined;
 
-async function loadUndici(): Promise<void> {
-  undici = await import("../undici.js");
-}
-
 // Creates a transport over the caller's dispatcher. Its connections belong to the owner of the dispatcher.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
@@ -142,7 +138,10 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
 
 // Loads the module for dispatchers; undefined if it is loaded already.
 function readyToDispatch(): Promise<void> | undefined {
-  return undici === undefined ? loadUndici() : undefined;
+  if (undici !== undefined) return undefined;
+  return import("../undici.js").then((part) => {
+    undici = part;
+  });
 }
 
 // Sends a request through a dispatcher. `undici` must be loaded.
