@@ -75,16 +75,16 @@ export function keyAdvice(_key: string): undefined {}
 export function unconnected(): undefined {}
 
 /** Always undefined: `fetch` reads what it receives, and says nothing of it. */
-export function schemeAdvice(): undefined {}
+export function schemeAdvice(_failure: unknown): undefined {}
 
 /** Always undefined: other `fetch` functions have no such limit. */
-export function timedOutByFetch(): undefined {}
+export function timedOutByFetch(_failure: unknown): undefined {}
 
 /** Always undefined: without an error code, nothing proves that no connection was established. */
 export function isBeforeConnection(): undefined {}
 
 /** Always undefined: `fetch` does not say whether a response was valid HTTP. */
-export function isUnreadable(_error: unknown): undefined {}
+export function isUnreadable(_failure: unknown): undefined {}
 
 /** Always undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
 export function isTraced(_what: "call" | "attempt"): undefined {}
