@@ -56,7 +56,10 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
 }
 
 /** The failure of a response when the part of this package that reads errors cannot be loaded. */
-export function unexplained(response: TransportResponse, redact: Redact): Failure {
+export function unexplained(
+  response: Pick<TransportResponse, "status" | "headers">,
+  redact: Redact,
+): Failure {
   const { code, event } = rowOfStatus(response.status);
   return new Failure({
     message: `HTTP ${response.status}. A part of this package could not be loaded.`,

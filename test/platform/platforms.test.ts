@@ -3,7 +3,6 @@ import { unexplained } from "../../src/call/noResponse.js";
 import { isStatusError } from "../../src/index.js";
 import { isBrowser, permissionFor, readVariable } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
-import type { TransportResponse } from "../../src/transport/exchange.js";
 import { loaded, startCall } from "../../src/wrappers/invoke.js";
 
 describe("a browser", () => {
@@ -136,7 +135,7 @@ describe("what is loaded late", () => {
     "a response with HTTP %i whose part cannot be loaded keeps what its status says",
     (status, code, executed) => {
       const headers = { "x-request-id": "req-1" };
-      const failure = unexplained({ status, headers } as TransportResponse, (text) => text);
+      const failure = unexplained({ status, headers }, (text) => text);
       expect(failure).toMatchObject({ httpStatus: status, code, executed, requestId: "req-1" });
       expect(failure.message).toContain("could not be loaded");
     },
