@@ -209,7 +209,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (isForm(body)) this.body = new SentForm(body, lifetime.timeoutMs);
     acceptEncodings(headers, body);
     // Without a body, node:http itself adds what the method needs.
-    const length = isForm(body) ? body.size : body && Buffer.byteLength(body);
+    const length = isForm(body) ? body.size : body === undefined ? undefined : Buffer.byteLength(body);
     if (length !== undefined) headers["content-length"] = String(length);
     lifetime.started();
     this.#open(request, freshSocket);
