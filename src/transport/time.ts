@@ -197,7 +197,7 @@ export class Deadline {
         })
       : promise;
     // `race`, because V8's stacks go through it to the caller, and not through a promise of our own.
-    return Promise.race([found, over]);
+    return Promise.race([over, found]);
   }
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
