@@ -190,14 +190,13 @@ export class Deadline {
       this.running = { abort: () => reject(this) };
       if (this.ended) reject(this);
     });
-    const found = release
-      ? promise.then((value) => {
-          if (this.ended) release(value);
-          return value;
-        })
-      : promise;
     // `race`, because V8's stacks go through it to the caller, and not through a promise of our own.
-    return Promise.race([over, found]);
+    const first = Promise.race([over, promise]);
+    if (release === undefined) return first;
+    return first.catch((error: unknown) => {
+      if (error === this) promise.then(release, () => {});
+      throw error;
+    });
   }
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
