@@ -3,15 +3,9 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import {
-  type Exchange,
-  isSuccess,
-  networkCode,
-  type TransportFailure,
-  type TransportRequest,
-} from "../exchange.js";
+import { type Exchange, isSuccess, type TransportRequest } from "../exchange.js";
 import { isLate } from "../time.js";
-import { addressesTried, refusedByProxy, textOf } from "./networkErrors.js";
+import { addressesTried, refusedByProxy } from "./networkErrors.js";
 import {
   connectOptions,
   eventLoopUtilization,
@@ -19,9 +13,6 @@ import {
   onAddressFound,
   watchSockets,
 } from "./quirks.js";
-
-// Node's error codes for a value that is not an agent, and for an agent of the other protocol.
-const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
@@ -133,23 +124,6 @@ export class Connecting {
     const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
     this.#exchange.failed(text, { reason: "connect-timeout" });
   }
-}
-
-/** Why a request could not even begin: an agent that cannot connect may throw at once. */
-export function notBegun(
-  cause: unknown,
-  protocol: string,
-): { text: string; reason: TransportFailure["reason"] } {
-  const text = textOf(cause);
-  return refusedAgents.has(networkCode(cause))
-    ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }
-    : { text, reason: "network" };
-}
-
-/** The status of a proxy that refused a tunnel for Node's own agent (NODE_USE_ENV_PROXY). */
-export function tunnelStatusOf(error: unknown): number | undefined {
-  const status = memberOf(error, "statusCode");
-  return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
 }
 
 // For each request, the sockets that its agent opens to a proxy. One map, because clients may share an agent.

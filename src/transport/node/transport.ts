@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
 import type { DispatcherLike } from "../../options/types.js";
-import { urlOf } from "../../values.js";
+import { memberOf, urlOf } from "../../values.js";
 import {
   Exchange,
   isForm,
@@ -20,7 +20,7 @@ import {
 import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
 import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
-import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
+import { Connecting } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
 import {
   idleSince,
@@ -232,8 +232,9 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     // The parser found invalid bytes after a complete response: the response counts all the same.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
-    const tunnelStatus = tunnelStatusOf(cause);
-    if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
+    // A proxy opened no tunnel for Node's own agent (NODE_USE_ENV_PROXY).
+    const status = networkCode(cause) === "ERR_PROXY_TUNNEL" && memberOf(cause, "statusCode");
+    if (typeof status === "number") this.#connecting?.refused(status);
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!response) this.failed(textOf(cause), { cause });
@@ -292,8 +293,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#connecting = new Connecting(message, request, this.#pool, this);
       this.#connecting.begin(this.#isQueued);
     } catch (cause) {
-      const { text, reason } = notBegun(cause, request.url.protocol);
-      this.failed(text, { reason, cause });
+      // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
+      const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
+      const said = textOf(cause);
+      const text = isAgents ? `agent cannot be used for an ${request.url.protocol} address: ${said}` : said;
+      this.failed(text, { reason: isAgents ? "agent" : "network", cause });
     }
   }
 
