@@ -10,7 +10,7 @@ import {
   type GivenSettings,
   logOf,
 } from "./call/settings.js";
-import type { ClientSettings, Log } from "./call/types.js";
+import type { ClientSettings } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
 import { clientOptionTable } from "./options/table.js";
@@ -84,7 +84,10 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options", clientOptionTable);
-  const transport = transportOf(own);
+  const { agent, dispatcher, proxy, fetch } = own;
+  const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
+  const given = ownedBy(own).filter((name) => own[name] !== undefined);
+  const transport = createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
   return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }
 
@@ -124,32 +127,18 @@ function build(
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
     [inside]: { limiters, ...inner } satisfies ClientInside,
     // console.log shows the address and the account, never the key.
-    ...inspectedAs(() => shownAs(given)),
+    ...inspectedAs(() => {
+      const { baseUrl, accountId } = given;
+      const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
+      return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
+    }),
   };
   return addMethods(client, settings);
-}
-
-function shownAs({ baseUrl, accountId }: GivenSettings): string {
-  const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
-  return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
 }
 
 // The options that the connections fix. `connectTimeoutMs` is one only with a dispatcher, which decides that time.
 function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
-}
-
-function transportOf(options: ClientOptions): Transport {
-  const {
-    maxConnections = defaultConnections,
-    keepAliveMs = defaultKeepAliveMs,
-    agent,
-    dispatcher,
-    proxy,
-    fetch,
-  } = options;
-  const given = ownedBy(options).filter((name) => options[name] !== undefined);
-  return createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
 }
 
 // The settings have no prototype, so a polluted Object.prototype sets no option. `ownProperties` checked most values.
@@ -159,6 +148,7 @@ function givenSettings(
   budget: ClientSettings["budget"],
 ): GivenSettings {
   const { baseUrl, apiKey, accountId, allowInsecureHttp, connectTimeoutMs = defaultConnectMs } = options;
+  const { logger, logLevel, logBodies } = options;
   return Object.assign(new WithoutPrototype(), options, {
     baseUrl: checkAddress(baseUrl, "baseUrl", allowInsecureHttp === true),
     apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
@@ -170,13 +160,11 @@ function givenSettings(
     budget,
     calls: [],
     headers: (options.headers ?? {}) as ClientSettings["headers"],
-    log: givenLog(options),
+    log:
+      logger === undefined && logLevel === undefined
+        ? undefined
+        : logOf({ logger, logBodies }, logLevel ?? "info", "logLevel"),
   });
-}
-
-function givenLog({ logger, logLevel, logBodies }: ClientOptions): Log | false | undefined {
-  if (logger === undefined && logLevel === undefined) return undefined;
-  return logOf({ logger, logBodies }, logLevel ?? "info", "logLevel");
 }
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {

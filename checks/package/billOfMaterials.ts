@@ -3,8 +3,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
-import { commandLineBuild } from "../../scripts/build/commandLine.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -24,14 +22,16 @@ interface BillOfMaterials {
 }
 
 /** Writes reports/sbom.cdx.json. */
-export async function writeBillOfMaterials(user: string, files: readonly string[]): Promise<string> {
+export function writeBillOfMaterials(): string {
   const sbom: BillOfMaterials = JSON.parse(
     execFileSync("npm", ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"], {
       cwd: root,
       encoding: "utf8",
     }),
   );
-  const builtIn = await inlined(user, files);
+  const license = readFileSync(path.join(root, "LICENSE"), "utf8");
+  // The build has written a line for each: its name, its version, and who has the copyright.
+  const builtIn = new Set([...license.matchAll(/^(\S+) [\d.]+: /gm)].map(([, name]) => name as string));
   // Other packages may have another version of one: what is built in is what stands at the top.
   const components = sbom.components.filter(
     ({ name, version }) => builtIn.has(name) && version === versionOf(name),
@@ -57,24 +57,6 @@ export async function writeBillOfMaterials(user: string, files: readonly string[
   const file = path.join(root, "reports/sbom.cdx.json");
   writeFileSync(file, `${JSON.stringify({ ...sbom, components, dependencies }, undefined, 2)}\n`);
   return `built into dist: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
-}
-
-// The source maps name every module that was built in; the command's file has none, so it is built once more.
-async function inlined(user: string, files: readonly string[]): Promise<ReadonlySet<string>> {
-  const maps = files.filter((name) => name.endsWith(".js.map"));
-  const { metafile } = await build({
-    ...commandLineBuild,
-    absWorkingDir: root,
-    metafile: true,
-    write: false,
-  });
-  const sources = maps.flatMap(
-    (file) => JSON.parse(readFileSync(path.join(user, "node_modules/tunerank", file), "utf8")).sources,
-  );
-  const found = [...sources, ...Object.keys(metafile.inputs)].map(
-    (source) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1],
-  );
-  return new Set(found.filter((name) => name !== undefined));
 }
 
 function versionOf(name: string): unknown {

@@ -99,7 +99,7 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
     if (dependencies.length > 0 || scripts.length > 0) throw new Error(`${[...dependencies, ...scripts]}`);
     return "none";
   },
-  "bill of materials": () => writeBillOfMaterials(user, files),
+  "bill of materials": async () => writeBillOfMaterials(),
 };
 
 const rows: { check: string; found: string }[] = [];

@@ -1,5 +1,5 @@
 import type { BuildOptions, Plugin } from "esbuild";
-import { builtins, withoutDebug, withoutSourceMaps } from "./nodeModules.js";
+import { builtins, withoutDebug } from "./nodeModules.js";
 
 // In one file the imports of every command would stand at its top, so `--help` would load https, zlib and workers, half of
 // an empty Node's start. So each of Node's own modules is read where the first of ours that needs it is initialised.
@@ -38,7 +38,7 @@ export const commandLineBuild: BuildOptions = {
   platform: "neutral",
   mainFields: ["main"],
   external: ["node:*", ...builtins],
-  plugins: [mcpApart, builtinsWhenUsed, withoutDebug, withoutSourceMaps],
+  plugins: [mcpApart, builtinsWhenUsed, withoutDebug],
   conditions: ["tunerank-source"],
   // A minified CommonJS file hides the names of its exports from import().
   supported: { "dynamic-import": false },

@@ -79,7 +79,7 @@ function fail(root: string, diagnostics: readonly ts.Diagnostic[]): never {
 }
 
 // The types of what is bundled: users do not have these packages.
-const libraries = ["openapi-fetch", "openapi-typescript-helpers"];
+export const libraries: readonly string[] = ["openapi-fetch", "openapi-typescript-helpers"];
 
 /** The declarations with those of bundled libraries among them, in dist/types, and ours referring to them there. */
 export function withLibraryTypes(

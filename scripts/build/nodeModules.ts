@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 
 /** What https-proxy-agent and agent-base ask for by its old name. */
@@ -25,16 +24,6 @@ export const withoutDebug: Plugin = {
     onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: "without-debug" }));
     onLoad({ filter: /./, namespace: "without-debug" }, () => ({
       contents: "module.exports = () => () => {};",
-    }));
-  },
-};
-
-/** Has our source maps show the libraries' code: their own maps name sources that they do not ship. */
-export const withoutSourceMaps: Plugin = {
-  name: "without-source-maps",
-  setup({ onLoad }) {
-    onLoad({ filter: /node_modules\/(agent-base|https-proxy-agent)\/.*\.js$/ }, async ({ path }) => ({
-      contents: (await readFile(path, "utf8")).replace(/^\/\/# sourceMappingURL=.*$/m, ""),
     }));
   },
 };

@@ -9,6 +9,7 @@ import { commandLineBuild, mcpBuild } from "./commandLine.js";
 import { writeContract } from "./contract.js";
 import { writeDeclarations } from "./declarations.js";
 import { writeLibrary } from "./library.js";
+import { writeLicense } from "./license.js";
 import { manPage } from "./manPage.js";
 import { writeRevision } from "./revision.js";
 import { skillFiles } from "./skill.js";
@@ -19,9 +20,12 @@ const dist = path.join(root, "dist");
 await rm(dist, { recursive: true, force: true });
 await writeContract(path.join(root, "openapi.yaml"), dist);
 await writeRevision(root, path.join(dist, "revisions"));
-await writeLibrary(root, dist);
-for (const part of [commandLineBuild, mcpBuild])
-  await build({ ...part, absWorkingDir: root, outdir: "dist/cli" });
+const inputs = new Set(await writeLibrary(root, dist));
+for (const part of [commandLineBuild, mcpBuild]) {
+  const { metafile } = await build({ ...part, absWorkingDir: root, outdir: "dist/cli", metafile: true });
+  for (const input of Object.keys(metafile?.inputs ?? {})) inputs.add(input);
+}
+await writeLicense(root, inputs);
 await writeFile(path.join(dist, "cli/package.json"), '{"type":"commonjs"}\n');
 await writeFile(path.join(dist, "tunerank.1.gz"), manPage());
 await writeDeclarations(root, dist);

@@ -245,6 +245,8 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       const { secrets = [] } = transport;
       return { data, response, secrets: [...keys, ...secrets] };
     }
+    // The response is there: what is left has the call's time, not the attempt's.
+    deadline.attemptOver();
     const { failureIn } = await deadline.untilEnded(
       import("./errorResponse.js").catch(() => ({ failureIn: unexplained })),
     );

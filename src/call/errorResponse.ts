@@ -73,7 +73,7 @@ function unreadIn(response: TransportResponse, redact: Redact): string | undefin
 function errorResponse(response: TransportResponse, redact: Redact, operation: OperationName): Failure {
   const { status, headers, text } = response;
   const said = readErrorBody(text, status, redact);
-  const redirected = isRedirect(status);
+  const redirected = status >= 300 && status < 400;
   const named = redirected ? undefined : said.code;
   const read = codeOfHttpStatus(status);
   const code = named ?? read.code;
@@ -81,11 +81,11 @@ function errorResponse(response: TransportResponse, redact: Redact, operation: O
   const happened = eventsOfResponse(named, status, waitMs !== undefined);
   const executed = executedAfter(happened);
   return new Failure({
-    message:
-      notTheService(status) ??
-      unreadIn(response, redact) ??
-      said.message ??
-      `HTTP ${status} without a message.`,
+    message: redirected
+      ? `The server redirects (HTTP ${status}), which is never followed.`
+      : status === 101
+        ? "The server changed to another protocol (HTTP 101)."
+        : (unreadIn(response, redact) ?? said.message ?? `HTTP ${status} without a message.`),
     code,
     executed,
     codeSource: named ? "body" : "status",
@@ -125,16 +125,6 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
   451: "Rejected for legal reasons: ask the operator.",
 };
 
-// The message for a status that tells what happened, whatever the body contains; else undefined.
-function notTheService(status: number): string | undefined {
-  if (status === 101) return "The server changed to another protocol (HTTP 101).";
-  return isRedirect(status) ? `The server redirects (HTTP ${status}), which is never followed.` : undefined;
-}
-
-function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
-}
-
 const keptCharacters = 4096;
 
 /**
@@ -156,7 +146,10 @@ export function readErrorBody(
       true,
     );
     // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
-    const message = redact(isPage(kept) ? pageText(kept) : firstWords(kept), true);
+    const message = redact(
+      isPage(kept) ? pageText(kept) : kept.slice(0, 500).replace(/\s+/g, " ").trim(),
+      true,
+    );
     const body = kept.slice(0, keptCharacters) || undefined;
     // Every member is set: a missing one would be read from a polluted Object.prototype.
     return { code: undefined, message: message || undefined, retryAfterMs: undefined, body };
@@ -189,11 +182,13 @@ function keptOf(text: string, redact: Redact): string {
 function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
   const error = memberOf(root, "error");
   const code = memberOf(root, "code");
+  const numbered = codeOfGrpcNumber(code);
   return (
     codeNamed(memberOf(error, "status")) ??
     codeNamed(memberOf(error, "code")) ??
     codeWritten(code) ??
-    codeNumbered(code, httpStatus)
+    // grpc-gateway sends the gRPC number of a code. The number counts only if its code has the response's HTTP status.
+    (numbered && httpStatuses[numbered] === httpStatus ? numbered : undefined)
   );
 }
 
@@ -216,12 +211,6 @@ function readMessage(root: unknown): string | undefined {
     ?.trim();
 }
 
-// grpc-gateway sends the gRPC number of a code. The number counts only if its code has the response's HTTP status.
-function codeNumbered(value: unknown, httpStatus: number): StatusCode | undefined {
-  const code = codeOfGrpcNumber(value);
-  return code !== undefined && httpStatuses[code] === httpStatus ? code : undefined;
-}
-
 // FastAPI's `detail` is a list with one item per invalid field.
 function messagesOf(detail: unknown): string | undefined {
   if (!Array.isArray(detail)) return undefined;
@@ -238,10 +227,6 @@ function readRetryDelay(root: unknown): number | undefined {
   return typeof delay === "string" && delay.endsWith("s")
     ? milliseconds(delay.slice(0, -1), 1000)
     : undefined;
-}
-
-function firstWords(text: string): string {
-  return text.slice(0, 500).replace(/\s+/g, " ").trim();
 }
 
 // How much of a web page is read, and how much of its text is kept: enough to tell who sent the page.

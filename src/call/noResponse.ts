@@ -32,11 +32,11 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
   const message = redact(failure.message);
   const cause = reason === "source" ? failure.cause : redactCause(redact, failure.cause);
   const executed = executedSoFar(phase, status);
-  const gaveUp = reason === "network" ? timedOutByFetch(failure.cause) : undefined;
+  const gaveUp = reason === "network" ? timedOutByFetch(failure) : undefined;
   const isWorded = reason === "network" && phase !== "body";
   const known = phase === "connect" ? unconnected(failure) : undefined;
   // What is not HTTP once would most likely not be HTTP again: it counts as a fault of the service, not of the network.
-  const garbled = isWorded && isUnreadable(failure.cause) ? ("unnamedFault" as const) : undefined;
+  const garbled = isWorded && isUnreadable(failure) ? ("unnamedFault" as const) : undefined;
   return new Failure({
     message: isWorded ? valueOr(() => redact(wordsFor(message, failure.cause)), message) : message,
     executed,
@@ -45,7 +45,7 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
     events: [known?.event ?? garbled ?? eventOfFailure(phase, gaveUp ? "attempt-timeout" : reason)],
     httpStatus: status,
     cause,
-    hint: known?.hint ?? gaveUp ?? schemeAdvice(failure.cause),
+    hint: known?.hint ?? gaveUp ?? schemeAdvice(failure),
     reusedSocket,
     ...namedBy(failure),
     ...(gaveUp && { code: "DEADLINE_EXCEEDED" as const }),
@@ -56,10 +56,13 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
 }
 
 /** The failure of a response when the part of this package that reads errors cannot be loaded. */
-export function unexplained(response: TransportResponse, redact: Redact): Failure {
+export function unexplained(
+  response: Pick<TransportResponse, "status" | "headers">,
+  redact: Redact,
+): Failure {
   const { code, event } = rowOfStatus(response.status);
   return new Failure({
-    message: `HTTP ${response.status}; the part of this package that reads the rest could not be loaded.`,
+    message: `HTTP ${response.status}. A part of this package could not be loaded.`,
     code,
     executed: executedSoFar("body", response.status),
     codeSource: "status",

@@ -211,7 +211,18 @@ export function refusal(
   message: string,
   details?: Partial<StatusErrorDetails>,
 ): StatusError {
-  return new StatusError(message, { code, argument, executed: "no", codeSource: "client", ...details });
+  // By default a stack has 10 frames: the checks of an argument have about as many, and the caller's line comes after them.
+  const { stackTraceLimit } = Error;
+  Reflect.set(Error, "stackTraceLimit", stackTraceLimit + 10);
+  const error = new StatusError(message, {
+    code,
+    argument,
+    executed: "no",
+    codeSource: "client",
+    ...details,
+  });
+  Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
+  return error;
 }
 
 /** An error for an invalid argument or option: `INVALID_ARGUMENT`. */

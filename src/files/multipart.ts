@@ -236,12 +236,15 @@ export class FormBytes {
   protected begun = false;
   #complete = false;
   protected readonly chunks: AsyncGenerator<Uint8Array>;
+  readonly #onClose: (() => void) | undefined;
 
   /**
+   * @param onClose Called when the form is no longer sent.
    * @param copiedBelow Chunks of fewer bytes are copied: the next may be read into a chunk's buffer before it is sent
    */
-  constructor(form: Multipart, copiedBelow: number = Number.POSITIVE_INFINITY) {
+  constructor(form: Multipart, onClose?: () => void, copiedBelow: number = Number.POSITIVE_INFINITY) {
     this.form = form;
+    this.#onClose = onClose;
     this.chunks = this.#read(copiedBelow);
   }
 
@@ -261,6 +264,7 @@ export class FormBytes {
   /** Stops reading the file, even if only a part was read. */
   close(): void {
     void this.chunks.return(undefined).catch(() => {});
+    this.#onClose?.();
   }
 
   async *#read(copiedBelow: number): AsyncGenerator<Uint8Array> {

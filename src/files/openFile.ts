@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import { checkCharacters, checkInteger, checkString } from "../options/arguments.js";
-import { isInstance, memberOf, valueOr } from "../values.js";
+import { isInstance, memberOf, valueOr, wordsOf } from "../values.js";
 import {
   type BlobLike,
   type FileSource,
@@ -37,7 +37,10 @@ export async function openFile(
   const bytes = bytesIn(file);
   if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) {
-    const source = fromBlob(file, given ?? nameOfBlob(file));
+    const own = memberOf(file, "name");
+    const called = () =>
+      typeof own === "string" ? checkFileName(own, "file.name") : needName(undefined, "a Blob");
+    const source = fromBlob(file, given ?? called());
     return sized(
       disk?.openBlob && isInstance(file, globalThis.Blob) ? await disk.openBlob(file, source, size) : source,
       size,
@@ -98,11 +101,6 @@ export function checkFileName(value: unknown, what: string): string {
     throw invalid(what, `${what} must end with a file name.`);
   }
   return checkCharacters(name, what);
-}
-
-function nameOfBlob(blob: BlobLike): string {
-  const name = memberOf(blob, "name");
-  return typeof name === "string" ? checkFileName(name, "file.name") : needName(undefined, "a Blob");
 }
 
 function needName(name: string | undefined, what: string): string {
@@ -221,7 +219,7 @@ function problemOf(stream: Stream): SourceError | undefined {
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
   const errored = memberOf(stream, "errored");
-  if (errored) return unusable("a stream that failed before it was sent", errored);
+  if (errored) return unusable(`a stream that failed before it was sent: ${wordsOf(errored)}`, errored);
   if (memberOf(stream, "readableDidRead"))
     return unusable("a stream that was read already, at least in part");
   if (memberOf(stream, "readableEnded")) return unusable("a stream that has ended already");

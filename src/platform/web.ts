@@ -44,61 +44,40 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
   return undefined;
 }
 
-/** Finds no invisible character: the general check of a value rejects it, with a message that is less exact. */
-export function unseenIn(): undefined {}
-
 /** Warns the program's user of a setting that has no effect. */
 export function warn(text: string): void {
   console.warn(text);
 }
-
-/** Always undefined: this platform has no permissions for environment variables. */
-export function permissionFor(_variables: readonly string[]): undefined {}
 
 /** Returns the message unchanged: the messages of `fetch` are already written for people. */
 export function wordsFor(message: string, _error: unknown): string {
   return message;
 }
 
-/** Always undefined: here only a `fetch` function can mock the network. */
-export function mocked(_failure: unknown): undefined {}
-
 /** Returns the failure unchanged: `fetch` reports a lost network as a TypeError, like a mistake of a program. */
 export function blamed(failure: TransportFailure): TransportFailure {
   return failure;
 }
 
-/** Always undefined: here no key comes from a file of variables, which could put quotes around it. */
+// Node knows more (networkErrors.ts): why no connection was made, whether a response was HTTP, which mock there is, what
+// is wrong with a key of a file of variables. Here each is undefined, and bundlers leave out what would follow.
+export function unconnected(_failure: unknown): undefined {}
+export function isBeforeConnection(_error: unknown): undefined {}
+export function isUnreadable(_failure: unknown): undefined {}
+export function schemeAdvice(_failure: unknown): undefined {}
+export function timedOutByFetch(_failure: unknown): undefined {}
+export function mocked(_failure: unknown): undefined {}
 export function keyAdvice(_key: string): undefined {}
+export function unseenIn(_text: unknown, _inside: RegExp): undefined {}
+export function permissionFor(_variables: readonly string[]): undefined {}
+export function inspectedAs(_show: unknown): undefined {}
 
-/** Always undefined: `fetch` reports no error code that says why a connection failed. */
-export function unconnected(): undefined {}
-
-/** Always undefined: `fetch` reads what it receives, and says nothing of it. */
-export function schemeAdvice(): undefined {}
-
-/** Always undefined: other `fetch` functions have no such limit. */
-export function timedOutByFetch(): undefined {}
-
-/** Always undefined: without an error code, nothing proves that no connection was established. */
-export function isBeforeConnection(): undefined {}
-
-/** Always undefined: `fetch` does not say whether a response was valid HTTP. */
-export function isUnreadable(_error: unknown): undefined {}
-
-/** Always undefined: this platform has no tracing channels, and nothing calls the functions that publish. */
+// This platform has no tracing channels: nothing is traced, and nothing calls the functions that publish.
 export function isTraced(_what: "call" | "attempt"): undefined {}
-
 export function publishCall(): void {}
-
 export function publishRequest(): void {}
-
 export function publishAttempt(): void {}
-
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
-
-/** Always undefined: the console here shows a client's functions but nothing that they hold, such as the key. */
-export function inspectedAs(): undefined {}
 
 /** Whether this is a browser or a worker in one, where visitors could read the key. */
 export function isBrowser(): boolean {

@@ -20,10 +20,6 @@ export function createFetchTransport(
   return { send: (request) => new FetchExchange(fetch as FetchLike, request, formOf), close() {} };
 }
 
-function isCacheable(): boolean {
-  return typeof Request === "function" && "cache" in Request.prototype;
-}
-
 class FetchExchange extends Exchange {
   // "connect" until `fetch` is called: nothing is sent while the body of a form is made.
   phase: Phase = "connect";
@@ -56,7 +52,7 @@ class FetchExchange extends Exchange {
       // Redirects are never followed, so that the key and the file go to no other address.
       redirect: "manual",
       // Frameworks such as Next.js answer a request from their cache. Older workerd rejects the option, and lacks the member.
-      cache: isCacheable() ? "no-store" : undefined,
+      cache: typeof Request === "function" && "cache" in Request.prototype ? "no-store" : undefined,
       // Bun repeats a request whose used connection was lost, so it gets a new one. Elsewhere false is the default.
       keepalive: freshSocket ? false : undefined,
       signal: this.#controller.signal,

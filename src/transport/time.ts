@@ -186,13 +186,16 @@ export class Deadline {
    * @throws this deadline as soon as the call is over
    */
   untilEnded<T>(promise: Promise<T>, release?: (late: T) => unknown): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      promise.then((value) => {
-        if (this.ended) release?.(value);
-        resolve(value);
-      }, reject);
+    const over = new Promise<never>((_, reject) => {
       this.running = { abort: () => reject(this) };
       if (this.ended) reject(this);
+    });
+    // `race`, because V8's stacks go through it to the caller, and not through a promise of our own.
+    const first = Promise.race([over, promise]);
+    if (release === undefined) return first;
+    return first.catch((error: unknown) => {
+      if (error === this) promise.then(release, () => {});
+      throw error;
     });
   }
 

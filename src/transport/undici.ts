@@ -18,6 +18,7 @@ import {
 } from "./exchange.js";
 import { acceptEncodings, cutShort, DecodedResponse, type Flow } from "./node/body.js";
 import { isBeforeConnection, refusedByAlert, refusedByProxy, textOf } from "./node/networkErrors.js";
+import { holdErrorsOf } from "./node/quirks.js";
 
 /** Aborts and pauses a request. undici passes this object to the handler. */
 interface Controller extends Flow {
@@ -26,15 +27,6 @@ interface Controller extends Flow {
 
 // Whether each dispatcher was seen to announce the start of a request. Clients with the same dispatcher share this.
 const announces = new WeakMap<DispatcherLike, boolean>();
-
-/**
- * The phase of a request whose start was not announced. undici's own dispatchers announce starts. A dispatcher with
- * interceptors (a Proxy) counts as one that announces them only after it has done so once.
- */
-function phaseWithoutStart(dispatcher: DispatcherLike): Phase {
-  const isPlain = "compose" in dispatcher && !types.isProxy(dispatcher);
-  return (announces.get(dispatcher) ?? isPlain) ? "connect" : "headers";
-}
 
 // The connect errors of all dispatchers: without them, a reset in a TLS handshake would count as one of a sent request.
 const neverConnected = new WeakSet<object>();
@@ -88,7 +80,11 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
   // Until a request starts, undici may be opening a connection or waiting for a free one: it does not say which.
   get phase(): Phase {
     if (this.response) return "body";
-    return this.#controller ? "headers" : phaseWithoutStart(this.#dispatcher);
+    if (this.#controller) return "headers";
+    // undici's own dispatchers announce starts. One with interceptors (a Proxy) counts as one that announces them only
+    // after it has done so once.
+    const isPlain = "compose" in this.#dispatcher && !types.isProxy(this.#dispatcher);
+    return (announces.get(this.#dispatcher) ?? isPlain) ? "connect" : "headers";
   }
 
   #begin({ url, method, headers, body }: TransportRequest): void {
@@ -236,7 +232,7 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
   readonly #failed: (text: string, cause: unknown) => void;
 
   constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
-    super(form, heldBytes);
+    super(form, holdErrorsOf(form.contentType), heldBytes);
     this.#failed = failed;
   }
 

@@ -173,7 +173,12 @@ function namedError(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
 ): StatusError {
-  if (error instanceof Deadline) return endedError(error, operation);
+  // A call that ended before there was a request.
+  if (error instanceof Deadline) {
+    const { ended = "aborted", timeoutMs, signal } = error;
+    const failure = endedFailure(ended, timeoutMs, undefined, memberOf(signal, "reason"));
+    return new StatusError(failure.message, Object.assign(failure, { operation }));
+  }
   // The checks of arguments do not know their operation, so it is added to the error here.
   if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
   // Any other error comes from an argument that threw when it was read, such as in a getter.
@@ -186,15 +191,6 @@ function namedError(
     hint: "See cause.",
     cause: text === said ? error : redactCause(redact, error),
   });
-}
-
-// The error of a call that ended before there was a request.
-function endedError(
-  { ended = "aborted", timeoutMs, signal }: Deadline,
-  operation: OperationName,
-): StatusError {
-  const failure = endedFailure(ended, timeoutMs, undefined, memberOf(signal, "reason"));
-  return new StatusError(failure.message, Object.assign(failure, { operation }));
 }
 
 function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {

@@ -36,7 +36,13 @@ export function prepareOperation<T>(
   const rules: RequestRules = requests[operation];
   const row: OperationRow = operations[operation];
   const { query, headers } = checkParameters(rules, parameters);
-  const content = checkBody(rules, body);
+  const { body: bodyRules } = rules;
+  const isLeftOut = bodyRules === undefined || (body === undefined && rules.optional);
+  if (!isLeftOut) {
+    validate(body, bodyRules, "body");
+    checkSpelling(body as object, bodyRules.properties ?? {}, "body");
+  }
+  const content = isLeftOut ? undefined : (body as object);
   return {
     ...draft,
     url: exactUrl(draft.url.href + encodeQuery(query)),
@@ -61,13 +67,6 @@ function checkParameters({ query, headers }: RequestRules, given: object | undef
   );
   const queried = partOf(query) as ServiceRequest["query"];
   return { query: queried, headers: checkHeaders(Object.fromEntries(texts)) };
-}
-
-function checkBody({ body: rules, optional }: RequestRules, body: unknown): object | undefined {
-  if (rules === undefined || (body === undefined && optional)) return undefined;
-  validate(body, rules, "body");
-  checkSpelling(body as object, rules.properties ?? {}, "body");
-  return body as object;
 }
 
 function readerFor({ value, accept = "" }: OperationRow): ResponseReader<unknown> {
@@ -188,7 +187,12 @@ function encodeQuery(query: ServiceRequest["query"]): string {
   const pairs = Object.entries(ownProperties(query, "query")).flatMap(([name, value]) =>
     (Array.isArray(value) ? value : [value])
       .filter((each) => each !== undefined)
-      .map((each: QueryValue) => `${encodeText(name)}=${encodeText(queryText(each, name))}`),
+      .map((each: QueryValue) => {
+        if (typeof each === "string" || typeof each === "boolean" || Number.isFinite(each))
+          return `${encodeText(name)}=${encodeText(String(each))}`;
+        const what = `query.${name}`;
+        throw invalid(what, `${what} must be text, a finite number, true, false or a list of these.`);
+      }),
   );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
@@ -196,30 +200,17 @@ function encodeQuery(query: ServiceRequest["query"]): string {
 // The URL of a target below the base URL: no segment may lead out of the base URL.
 function urlBelow(baseUrl: string, target: string): URL {
   const [path] = target.split("?");
-  for (const segment of segmentsOf(path)) checkId(decodeSegment(segment), segmentName, undefined, "path");
+  for (const segment of segmentsOf(path)) {
+    const text = valueOr(() => decodeURIComponent(segment), undefined);
+    if (text === undefined) throw invalid("path", `${segmentName} is not well encoded.`);
+    checkId(text, segmentName, undefined, "path");
+  }
   return exactUrl(baseUrl + target);
 }
 
 function segmentsOf(path: unknown): string[] {
   if (typeof path === "string" && path.startsWith("/")) return path.slice(1).split("/");
   throw invalid("path", 'path must be a string that begins with "/".');
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalid("path", `${segmentName} is not well encoded.`);
-  }
-}
-
-function queryText(value: unknown, name: string): string {
-  const isValue = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
-  if (isValue) return String(value);
-  throw invalid(
-    `query.${name}`,
-    `query.${name} must be text, a finite number, true, false or a list of these.`,
-  );
 }
 
 function encodeText(text: string): string {
@@ -298,15 +289,12 @@ function readContent({ status, headers, bytes }: TransportResponse): unknown {
   const type = header(headers, "content-type") ?? "";
   const isJson = /^[^;]*[/+]json\s*(;|$)/i.test(type);
   if (!isJson && !/^\s*text\//i.test(type)) return bytes;
-  const text = decodeText(bytes, /;\s*charset="?([^\s;"]+)/i.exec(type)?.[1]);
+  const charset = /;\s*charset="?([^\s;"]+)/i.exec(type)?.[1];
+  // An unknown charset is read as UTF-8.
+  const text = valueOr(() => new TextDecoder(charset), new TextDecoder()).decode(bytes);
   if (!isJson) return text;
   const value = parseJson(text);
   if (value !== undefined) return value;
   const message = `The response is not the JSON that its type promises (HTTP ${status}).`;
   return unusableResponse(message, { events: ["notJson"] });
-}
-
-function decodeText(bytes: Uint8Array, charset: string | undefined): string {
-  // An unknown charset is read as UTF-8.
-  return valueOr(() => new TextDecoder(charset), new TextDecoder()).decode(bytes);
 }

@@ -8,7 +8,7 @@ import { invalid, refusal } from "../errors/statusError.js";
 import type { FileSource, UploadFile } from "../files/fileSource.js";
 import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
-import { type OperationId, type OperationRow, operations, requests } from "../generated/contract.js";
+import { type OperationRow, operations, requests } from "../generated/contract.js";
 import type { DatasetFile } from "../generated/types.js";
 import { isHeaderText } from "../options/arguments.js";
 import { memberOf, notify } from "../values.js";
@@ -36,19 +36,16 @@ export async function prepareUpload(
       const stored = operation === "uploadDatasetFile" ? readDatasetFile(value) : (value as DatasetFile);
       return own.verifyBytes ? verified(stored, progress.sentBytes) : stored;
     });
-    const timeoutMs = defaultTimeoutMs(operation, source.size ?? maxFileBytes);
+    // The operation's deadline, plus the time that the file takes at the slowest rate. A file of unknown size counts as
+    // the largest one.
+    const { timeoutMs: ownMs, bytesPerSecond = Number.POSITIVE_INFINITY }: OperationRow =
+      operations[operation];
+    const timeoutMs = ownMs + Math.ceil(((source.size ?? maxFileBytes) * 1000) / bytesPerSecond);
     return { ...draft, file: source, body: form, contentType: form.contentType, timeoutMs, read };
   } catch (error) {
     await source.close().catch(() => {});
     throw error;
   }
-}
-
-// An upload's deadline: the operation's, plus the time that the file takes at the slowest rate. A file of unknown size
-// counts as the largest one.
-function defaultTimeoutMs(operation: OperationId, bytes: number): number {
-  const { timeoutMs, bytesPerSecond }: OperationRow = operations[operation];
-  return bytesPerSecond === undefined ? timeoutMs : timeoutMs + Math.ceil((bytes * 1000) / bytesPerSecond);
 }
 
 /** Returns an upload's response unchanged; a {@link Failure} if it lacks the file's id. Checks no other field. */

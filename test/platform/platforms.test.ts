@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { unexplained } from "../../src/call/noResponse.js";
 import { isStatusError } from "../../src/index.js";
 import { isBrowser, permissionFor, readVariable } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
@@ -125,4 +126,18 @@ describe("what is loaded late", () => {
     });
     expect(String(error)).toContain("A part of this package could not be loaded. Check the network");
   });
+
+  test.each([
+    [404, "NOT_FOUND", "no"],
+    [503, "UNAVAILABLE", "unknown"],
+    [200, "UNKNOWN", "yes"],
+  ])(
+    "a response with HTTP %i whose part cannot be loaded keeps what its status says",
+    (status, code, executed) => {
+      const headers = { "x-request-id": "req-1" };
+      const failure = unexplained({ status, headers }, (text) => text);
+      expect(failure).toMatchObject({ httpStatus: status, code, executed, requestId: "req-1" });
+      expect(failure.message).toContain("could not be loaded");
+    },
+  );
 });

@@ -95,5 +95,5 @@ test("a warm rerank passes at most 15 files and 105 functions", async () => {
   expect(files.length).toBeLessThanOrEqual(15);
   const functions = Number(/with (\d+) functions/.exec(stdout)?.[1]);
   expect(functions).toBeGreaterThan(20);
-  expect(functions).toBeLessThanOrEqual(105);
+  expect(functions).toBeLessThanOrEqual(85);
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -102,6 +102,25 @@ describe.each(ways)("over $name", ({ options }) => {
     expect(sent).toBe(2);
     const resumed = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
     expect(resumed.attempts).toHaveLength(1);
+  });
+});
+
+describe.each(ways)("over $name", ({ options }) => {
+  test("a 413 that comes before the file is sent, with the connection closed, is read each time", async () => {
+    const { folder, remove } = await temporaryFolder();
+    const file = path.join(folder, "train.jsonl");
+    writeFileSync(file, Buffer.alloc(20_000_000, "a"));
+    const url = await serve((socket) => {
+      socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 27\r\n\r\n{"message":"at most 10 MB"}');
+      setImmediate(() => socket.destroy());
+    });
+    const client = connect(url, options());
+    for (let time = 0; time < 5; time++) {
+      const error = await failureOf(() => client.datasets.upload("reviews", file));
+      expect(error).toMatchObject({ httpStatus: 413, executed: "no" });
+      expect(error.message).toContain("at most 10 MB");
+    }
+    await remove();
   });
 });
 
@@ -262,9 +281,11 @@ test("a StatusError is an instance before its constructor has ended, as code com
 test("a stream that fails says why in the message", async () => {
   const url = await serve(() => {});
   const stream = createReadStream("/nowhere/train.jsonl");
-  const error = await failureOf(() => connect(url).datasets.upload("reviews", stream, { name: "a" }));
-  expect(error.message).toContain("ENOENT");
-  expect(error.executed).toBe("no");
+  const upload = () => connect(url).datasets.upload("reviews", stream, { name: "a" });
+  expect((await failureOf(upload)).message).toContain("ENOENT");
+  const again = await failureOf(upload);
+  expect(again).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
+  expect(again.message).toContain("ENOENT");
 });
 
 test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {
@@ -284,6 +305,54 @@ test("a proxy whose response to CONNECT has no end is given up after 64 KiB", as
   expect(error.message).toContain("no end");
   expect(written).toBeLessThan(8_000_000);
 });
+
+test("any 2xx of a proxy opens a tunnel", async () => {
+  const proxy = await serve((socket) => {
+    socket.on("data", () => {
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${goodText.length}\r\n\r\n${goodText}`);
+    });
+    socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+  });
+  const client = connect("http://service.test", { proxy, allowInsecureHttp: true });
+  expect((await client.rerank({ query: "q", documents: ["d"] })).data).toHaveLength(1);
+});
+
+test.each(["http://service.test", "https://service.test"])(
+  "a proxy's 429 with a time is a limit: %s",
+  async (baseUrl) => {
+    let sent = "";
+    const proxy = await serve((socket) => {
+      socket.on("data", (bytes) => {
+        sent += bytes;
+      });
+      socket.write("HTTP/1.1 429 Slow\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n");
+    });
+    const client = connect(baseUrl, { proxy, allowInsecureHttp: true });
+    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "no", retryAfterMs: 120_000 });
+    expect(error.notRetried).toBe("asked-to-wait-too-long");
+    expect(sent).toBe("");
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "TCP probes an idle connection after 30 s, not after 1 s",
+  async () => {
+    const url = await serve((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${goodText.length}\r\n\r\n${goodText}`);
+    });
+    await connect(url).rerank({ query: "q", documents: ["d"] });
+    const port = Number(new URL(url).port);
+    // Of each connection: its addresses, state and queues; then its timer (2: keep-alive) and when that is due, in hundredths.
+    const remote = `:${port.toString(16).toUpperCase().padStart(4, "0")} 01 `;
+    const own = readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .find((line) => line.includes(remote));
+    const [, timer, due = ""] = / (\d\d):([0-9A-F]{8}) /.exec(own ?? "") ?? [];
+    expect(timer).toBe("02");
+    expect(Number.parseInt(due, 16)).toBeGreaterThan(2_000);
+  },
+);
 
 describe("a stack names the line of the caller", () => {
   const server = useCountingServer();

@@ -3,9 +3,9 @@ import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
-import { type Exchange, networkCode, type TransportFailure, type TransportRequest } from "../exchange.js";
+import { type Exchange, isSuccess, type TransportRequest } from "../exchange.js";
 import { isLate } from "../time.js";
-import { addressesTried, refusedByProxy, textOf } from "./networkErrors.js";
+import { addressesTried, refusedByProxy } from "./networkErrors.js";
 import {
   connectOptions,
   eventLoopUtilization,
@@ -13,9 +13,6 @@ import {
   onAddressFound,
   watchSockets,
 } from "./quirks.js";
-
-// Node's error codes for a value that is not an agent, and for an agent of the other protocol.
-const refusedAgents: ReadonlySet<string> = new Set(["ERR_INVALID_ARG_TYPE", "ERR_INVALID_PROTOCOL"]);
 
 /** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
 export class Connecting {
@@ -50,15 +47,20 @@ export class Connecting {
   begin(queued: boolean): void {
     if (!queued) this.#startTimer();
     // Agents made with agent-base report the proxy's response to CONNECT with this event.
-    this.#message.once("proxyConnect", (response: unknown) => {
-      const status = memberOf(response, "statusCode");
-      if (status !== 200 && typeof status === "number") this.refused(status);
+    this.#message.once("proxyConnect", (response: { statusCode: number; headers?: object }) => {
+      const { statusCode: status } = response;
+      // Any 2xx opens a tunnel (RFC 9110, section 9.3.6), but these agents know only 200.
+      if (isSuccess(status)) response.statusCode = 200;
+      // A limit with a time is read like any response: the agent gives it to the request.
+      else if (status !== 429 || !memberOf(response.headers, "retry-after")) this.refused(status);
     });
   }
 
   /** Continues with the socket that the agent assigned. */
   take(socket: Socket): void {
-    if (isConnected(socket, this.#secure)) {
+    // A socket of a caller's agent may be connected already.
+    const { secureConnecting } = socket as Socket & { readonly secureConnecting?: boolean };
+    if (!socket.destroyed && !socket.connecting && !(this.#secure && secureConnecting)) {
       this.#connected();
       return;
     }
@@ -76,7 +78,10 @@ export class Connecting {
     if (this.#ended) return;
     this.#stop();
     this.#addresses?.failed(this.#timeoutMs, false);
-    endTunnel(this.#message);
+    for (const { socket } of opening.get(this.#message) ?? []) {
+      // The error tells an agent that still listens that there will be no tunnel.
+      socket.on("error", () => {}).destroy(new Error("The request was ended."));
+    }
   }
 
   #connected(): void {
@@ -121,28 +126,6 @@ export class Connecting {
   }
 }
 
-/** Why a request could not even begin: an agent that cannot connect may throw at once. */
-export function notBegun(
-  cause: unknown,
-  protocol: string,
-): { text: string; reason: TransportFailure["reason"] } {
-  const text = textOf(cause);
-  return refusedAgents.has(networkCode(cause))
-    ? { text: `agent cannot be used for an ${protocol} address: ${text}`, reason: "agent" }
-    : { text, reason: "network" };
-}
-
-/** The status of a proxy that refused a tunnel for Node's own agent (NODE_USE_ENV_PROXY). */
-export function tunnelStatusOf(error: unknown): number | undefined {
-  const status = memberOf(error, "statusCode");
-  return memberOf(error, "code") === "ERR_PROXY_TUNNEL" && typeof status === "number" ? status : undefined;
-}
-
-/** Whether a new socket is connected already, as one from a caller's agent may be. */
-function isConnected(socket: Socket & { readonly secureConnecting?: boolean }, secure: boolean): boolean {
-  return !socket.destroyed && !socket.connecting && !(secure && socket.secureConnecting);
-}
-
 // For each request, the sockets that its agent opens to a proxy. One map, because clients may share an agent.
 const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
 
@@ -172,14 +155,6 @@ function limitTunnel(socket: Socket): void {
     socket.destroy(new Error("The proxy's response to CONNECT has no end."));
     return false;
   };
-}
-
-/** Ends the tunnel that is being opened for a request. */
-function endTunnel(request: ClientRequest): void {
-  for (const { socket } of opening.get(request) ?? []) {
-    // The error tells an agent that still listens that there will be no tunnel.
-    socket.on("error", () => {}).destroy(new Error("The request was ended."));
-  }
 }
 
 /**

@@ -40,7 +40,7 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:
 export function wordsFor(message: string, error: unknown): string {
   if (speaksTls(error)) return `The port speaks TLS (${message}).`;
   if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
-  if (isUnreadable(error)) return `The response is not valid HTTP (${message}).`;
+  if (isUnreadable({ cause: error })) return `The response is not valid HTTP (${message}).`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
@@ -119,15 +119,21 @@ function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
   );
 }
 
-/** Whether a response is not valid HTTP: Node's parser would most likely refuse the next one, too. */
-export function isUnreadable(error: unknown): boolean {
-  return /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)|UND_ERR_HEADERS_OVERFLOW)/.test(networkCode(error));
+// Codes of responses that are not valid HTTP. Those of Node's parser for a connection that ended too early are others.
+const notHttp =
+  /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)\w+|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH))$/;
+
+/** Whether a response is not valid HTTP: the next would most likely be refused, too. */
+export function isUnreadable({ cause }: Pick<TransportFailure, "cause">): boolean {
+  // Some versions of undici leave the parser's code out.
+  const names = [cause, memberOf(cause, "cause")].map((each) => memberOf(each, "name"));
+  return names.includes("HTTPParserError") || notHttp.test(networkCode(cause));
 }
 
 /** What to do if the response is not HTTP. */
-export function schemeAdvice(error: unknown): string | undefined {
-  if (networkCode(error) !== "HPE_INVALID_CONSTANT") return undefined;
-  return speaksTls(error) ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
+export function schemeAdvice({ cause }: TransportFailure): string | undefined {
+  if (networkCode(cause) !== "HPE_INVALID_CONSTANT") return undefined;
+  return speaksTls(cause) ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
 }
 
 // Whether Node's parser found a TLS alert, whose first byte is 21: a TLS server responds so to plain http.
@@ -136,8 +142,8 @@ function speaksTls(error: unknown): boolean {
 }
 
 /** What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk. */
-export function timedOutByFetch(error: unknown): string | undefined {
-  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(error))
+export function timedOutByFetch({ cause }: TransportFailure): string | undefined {
+  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(cause))
     ? "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher."
     : undefined;
 }

@@ -257,10 +257,6 @@ export class Pool {
 // The class of the agents for proxies, loaded on first use.
 let ProxyAgent: typeof import("https-proxy-agent").HttpsProxyAgent | undefined;
 
-async function loadProxyAgent(): Promise<void> {
-  ({ HttpsProxyAgent: ProxyAgent } = await import("https-proxy-agent"));
-}
-
 // The pools that clients with the same options share, by origin and options. A pool is kept while something is open.
 const pools = new Map<string, Pool>();
 
@@ -319,7 +315,10 @@ export class OriginPools {
 
   /** Loads the agent for proxies; undefined if it is loaded already or not needed. */
   load(url: URL): Promise<void> | undefined {
-    return ProxyAgent === undefined && this.#isProxied(url) ? loadProxyAgent() : undefined;
+    if (ProxyAgent !== undefined || !this.#isProxied(url)) return undefined;
+    return import("https-proxy-agent").then((part) => {
+      ProxyAgent = part.HttpsProxyAgent;
+    });
   }
 
   #isProxied(url: URL): boolean {

@@ -4,7 +4,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { DispatcherLike } from "../../options/types.js";
-import { isLoopback, memberOf, WithoutPrototype } from "../../values.js";
+import { isLoopback, memberOf, textFor, WithoutPrototype } from "../../values.js";
 import { networkCode, type TransportRequest } from "../exchange.js";
 import { nextTurn } from "../time.js";
 
@@ -192,6 +192,25 @@ export function holdWriteErrors(socket: Socket): () => void {
   return () => {
     socket._write = _write;
     if (_writev) socket._writev = _writev;
+  };
+}
+
+/**
+ * Delays the write errors of the socket on which undici, or Node's `fetch`, sends a request over HTTP/1.1.
+ * @param mark A text that only this request's headers contain, such as the boundary of its form
+ * @returns A function that ends the delay.
+ */
+export function holdErrorsOf(mark: string): () => void {
+  let release: (() => void) | undefined;
+  const hold = (message: unknown): void => {
+    if (!textFor(memberOf(message, "headers")).includes(mark)) return;
+    release?.();
+    release = holdWriteErrors(memberOf(message, "socket") as Socket);
+  };
+  subscribe("undici:client:sendHeaders", hold);
+  return () => {
+    unsubscribe("undici:client:sendHeaders", hold);
+    release?.();
   };
 }
 

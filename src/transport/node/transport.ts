@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
 import type { DispatcherLike } from "../../options/types.js";
-import { urlOf } from "../../values.js";
+import { memberOf, urlOf } from "../../values.js";
 import {
   Exchange,
   isForm,
@@ -20,7 +20,7 @@ import {
 import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
 import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
-import { Connecting, notBegun, tunnelStatusOf } from "./connect.js";
+import { Connecting } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
 import {
   idleSince,
@@ -34,6 +34,7 @@ import {
 } from "./pool.js";
 import {
   headersOf,
+  holdErrorsOf,
   holdWriteErrors,
   ignoreErrors,
   isQueued,
@@ -57,7 +58,9 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
   // which keeps it out of memory, and a file in memory is sent as a Blob.
   if (options.fetch)
     return createFetchTransport(options.fetch, (form) =>
-      Object.hasOwn(form.part.file, "isOnDisk") ? new FormStream(form) : new FormBlob(form),
+      Object.hasOwn(form.part.file, "isOnDisk")
+        ? new FormStream(form, holdErrorsOf(form.contentType))
+        : new FormBlob(form),
     );
   if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
   checkOptions(options);
@@ -121,10 +124,6 @@ class NodeTransport implements Transport {
 // The module for dispatchers, loaded on first use.
 let undici: typeof import("../undici.js") | undefined;
 
-async function loadUndici(): Promise<void> {
-  undici = await import("../undici.js");
-}
-
 // Creates a transport over the caller's dispatcher. Its connections belong to the owner of the dispatcher.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
@@ -139,7 +138,10 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
 
 // Loads the module for dispatchers; undefined if it is loaded already.
 function readyToDispatch(): Promise<void> | undefined {
-  return undici === undefined ? loadUndici() : undefined;
+  if (undici !== undefined) return undefined;
+  return import("../undici.js").then((part) => {
+    undici = part;
+  });
 }
 
 // Sends a request through a dispatcher. `undici` must be loaded.
@@ -207,7 +209,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (isForm(body)) this.body = new SentForm(body, lifetime.timeoutMs);
     acceptEncodings(headers, body);
     // Without a body, node:http itself adds what the method needs.
-    const length = isForm(body) ? body.size : body && Buffer.byteLength(body);
+    const length = isForm(body) ? body.size : body === undefined ? undefined : Buffer.byteLength(body);
     if (length !== undefined) headers["content-length"] = String(length);
     lifetime.started();
     this.#open(request, freshSocket);
@@ -230,8 +232,9 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     // The parser found invalid bytes after a complete response: the response counts all the same.
     if (this.#incoming?.complete && this.#message?.writableFinished && networkCode(cause).startsWith("HPE_"))
       return;
-    const tunnelStatus = tunnelStatusOf(cause);
-    if (tunnelStatus !== undefined) this.#connecting?.refused(tunnelStatus);
+    // A proxy opened no tunnel for Node's own agent (NODE_USE_ENV_PROXY).
+    const status = networkCode(cause) === "ERR_PROXY_TUNNEL" && memberOf(cause, "statusCode");
+    if (typeof status === "number") this.#connecting?.refused(status);
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!response) this.failed(textOf(cause), { cause });
@@ -290,8 +293,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#connecting = new Connecting(message, request, this.#pool, this);
       this.#connecting.begin(this.#isQueued);
     } catch (cause) {
-      const { text, reason } = notBegun(cause, request.url.protocol);
-      this.failed(text, { reason, cause });
+      // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
+      const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
+      const said = textOf(cause);
+      const text = isAgents ? `agent cannot be used for an ${request.url.protocol} address: ${said}` : said;
+      this.failed(text, { reason: isAgents ? "agent" : "network", cause });
     }
   }
 
