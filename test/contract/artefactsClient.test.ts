@@ -114,6 +114,20 @@ describe("the form for clients", () => {
     if (file !== undefined) expect(file).toMatchObject({ type: "string", format: "binary" });
     if (file !== undefined)
       expect(strictFile).toMatchObject({ contentMediaType: "application/octet-stream" });
+    // To a validator, such as openapi-core, bytes are no string.
+    if (file !== undefined) expect(strictFile).not.toHaveProperty("type");
+  });
+
+  // A generator for C++ made null of each.
+  test("a text stands where it is used: no schema of the components is a text without an enumeration", () => {
+    const texts = Object.entries(client.components.schemas).filter(
+      ([, schema]) => schema.type === "string" && schema.enum === undefined,
+    );
+    expect(texts).toEqual([]);
+    const { state } = schemaOf(client, "ReinforcementFineTuningJob").properties as Record<string, JsonObject>;
+    expect(state).toMatchObject({ type: "string", readOnly: true });
+    expect(state?.["x-extensible-enum"]).toContain("JOB_STATE_RUNNING");
+    expect(state?.description).toMatch(/^What the job is doing\..*Known values;/s);
   });
 
   test("what is not stated stands in one object at the top, by where it is in the strict form, and nowhere else", () => {
