@@ -102,12 +102,12 @@ function plainComments(text: string): string {
 function ownDescriptions(text: string, { components }: Document): string {
   const [, name = ""] = /^export interface (\w+)/m.exec(text) ?? [];
   const added = /\/\*\*\n *\* @description discriminator enum property .*\n *\*\/(?=\s+"?([^\s":?]+))/g;
-  return text
-    .replaceAll(" (enum property replaced by openapi-typescript)", "")
-    .replace(added, (_, field: string) => {
-      const { description } = components.schemas[name]?.properties?.[field] ?? {};
-      return `/** ${description ?? "Which variant it is."} */`;
-    });
+  const described = text.replace(added, (_, field: string) => {
+    const { description } = components.schemas[name]?.properties?.[field] ?? {};
+    return `/** ${description ?? "Which variant it is."} */`;
+  });
+  // It adds to the document itself, too.
+  return described.replaceAll(" (enum property replaced by openapi-typescript)", "");
 }
 
 function mapValues<T, R>(values: Record<string, T>, map: (value: T) => R): Record<string, R> {
