@@ -211,10 +211,15 @@ describe("the form for clients", () => {
       ([, each]) => each.enum !== undefined,
     );
     expect(enumerations).toHaveLength(5);
+    const every = received.flatMap((name) => within(schemaOf(client, name)));
     for (const [name, { enum: values = [] }] of enumerations) {
-      const { type, description, "x-extensible-enum": known } = schemaOf(client, name);
-      expect({ type, known }).toEqual({ type: "string", known: values });
-      for (const value of values) expect(description).toContain(`\`${value}\``);
+      const known = JSON.stringify(values);
+      const found = every.filter((schema) => JSON.stringify(schema["x-extensible-enum"]) === known);
+      expect(found.length, name).toBeGreaterThan(0);
+      for (const { type, description } of found) {
+        expect(type).toBe("string");
+        for (const value of values) expect(description).toContain(`\`${value}\``);
+      }
     }
   });
 

@@ -35,8 +35,11 @@ export const clientFormChanges: readonly BreakingChange[] = changesOf([
   ],
   [
     "a response's text is an enumeration again",
-    (d) => (schema(d, "JobState").enum = schema(d, "JobState")["x-extensible-enum"]),
-    "JobState, in answers: is now limited to an enumeration. Breaks users of generated code (resumeReinforcementFineTuningJob).",
+    (d) => {
+      const state = field(d, "ReinforcementFineTuningJob", "state");
+      state.enum = state["x-extensible-enum"];
+    },
+    "ReinforcementFineTuningJob.state, in answers: is now limited to an enumeration. Breaks users of generated code (resumeReinforcementFineTuningJob).",
     "silent",
   ],
   [
