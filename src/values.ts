@@ -136,7 +136,5 @@ export function removeFrom<T extends { at: number }>(list: T[], member: T): void
   if (last !== member) list[last.at] = last;
 }
 
-/** The name of a field in messages: the path to it, in the body or the parameters that are sent. */
-export function fieldName(name: string, field: string): string {
-  return /^(body|query|headers|parameters)$/.test(name) ? field : `${name}.${field}`;
-}
+/** The names of all that is sent, which messages leave out of the path to a field. */
+export const wholeParts: RegExp = /^(body|query|headers|parameters)$/;

@@ -1,7 +1,7 @@
 // The checks of rules that today's contract does not have. A contract that has one gets this file as src/options/ruleChecks.ts.
 import { amount, invalid, refusal } from "../../src/errors/statusError.js";
 import type { Place, Rules } from "../../src/options/rules.js";
-import { fieldName, ownValue } from "../../src/values.js";
+import { ownValue, wholeParts } from "../../src/values.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -122,7 +122,7 @@ export function oneOf(
   const { name, validate } = place;
   const kind = ownValue(value, propertyName);
   const variant = ownValue(variants, kind as string);
-  const field = fieldName(name, propertyName);
+  const field = wholeParts.test(name) ? propertyName : `${name}.${propertyName}`;
   if (typeof kind === "string" && variant !== undefined) validate(value, variant, name);
   else throw invalid(field, `${field} must be one of ${Object.keys(variants).join(", ")}.`);
 }

@@ -98,14 +98,16 @@ function plainComments(text: string): string {
     .replace(/^ *\* @enum .*\n/gm, "");
 }
 
-// For the field that a discriminator names openapi-typescript writes a comment of its own, in place of its description.
+// openapi-typescript adds words of its own to the field that a discriminator names, or writes them in place of its description.
 function ownDescriptions(text: string, { components }: Document): string {
   const [, name = ""] = /^export interface (\w+)/m.exec(text) ?? [];
   const added = /\/\*\*\n *\* @description discriminator enum property .*\n *\*\/(?=\s+"?([^\s":?]+))/g;
-  return text.replace(added, (_, field: string) => {
+  const described = text.replace(added, (_, field: string) => {
     const { description } = components.schemas[name]?.properties?.[field] ?? {};
     return `/** ${description ?? "Which variant it is."} */`;
   });
+  // It adds to the document itself, too.
+  return described.replaceAll(" (enum property replaced by openapi-typescript)", "");
 }
 
 function mapValues<T, R>(values: Record<string, T>, map: (value: T) => R): Record<string, R> {

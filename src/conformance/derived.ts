@@ -32,7 +32,6 @@ const rows: readonly Derived[] = [
   ["proxy/http", "An http address: a tunnel, too, or nothing is sent.", good, via({ scheme: "http" })],
   ["proxy/credentials", "The proxy asks for a password.", good, via({ scheme: "https", credentials: true })],
   ["proxy/429", "A tunnel is rejected with 429.", "retries/tunnel-refused", refusing(429)],
-  ["proxy/502", "A tunnel is rejected with 502.", "retries/tunnel-failed", refusing(502)],
   ["proxy/silence", "No response to the request for a tunnel.", "retries/connect-stalls", refusing("none")],
 ];
 

@@ -1,5 +1,5 @@
 import { amount, invalid, refusal } from "../errors/statusError.js";
-import { fieldName, ownValue, tagOf, WithoutPrototype } from "../values.js";
+import { ownValue, tagOf, WithoutPrototype, wholeParts } from "../values.js";
 import { checkRules } from "./contractChecks.js";
 import type { Rules } from "./rules.js";
 
@@ -59,12 +59,13 @@ function lengthOf(rules: Rules): string {
 function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, name: string): void {
   const properties = ownValue(rules, "properties");
   if (properties === undefined) return;
+  const within = wholeParts.test(name) ? "" : `${name}.`;
   const required = ownValue(rules, "required");
   for (const field of Object.keys(properties)) {
     const content = ownValue(value, field);
     const isRequired = required?.includes(field);
     if (isRequired || content !== undefined)
-      validate(content, properties[field] as Rules, fieldName(name, field), isRequired ? "" : " when given");
+      validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
   }
 }
 

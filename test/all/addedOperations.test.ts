@@ -139,7 +139,7 @@ test(
       const download = paths["/v1/accounts/{account_id}/datasets/{dataset_id}:download"].get;
       expect(download.responses["200"].content["application/octet-stream"].schema).toEqual(
         name === "dist/openapi.json"
-          ? { type: "string", contentMediaType: "application/octet-stream" }
+          ? { contentMediaType: "application/octet-stream" }
           : { type: "string", format: "binary" },
       );
       expect(components.schemas).toHaveProperty("DatasetFormat");

@@ -108,7 +108,7 @@ test("rows of exchanges.json that hold for any operation hold for the added ones
     "headers-of-any-case": added,
     "retry-after-date-rfc-850": added,
     "ids-with-every-character": withIds,
-    "text-of-all-planes": ["listEvaluators", "createEvaluator"],
+    "text-of-all-planes": ["listEvaluators", "createEvaluator", "replaceEvaluator"],
     "ids-that-lead-elsewhere": withIds,
     "unknown-members": json,
     "non-ascii-answer": json,

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { Cell } from "../../src/conformance/cells.js";
@@ -133,4 +135,21 @@ test("a row closes no idle connection by itself, however late the next request c
   const response = await fetch(baseUrl);
   // Node announces the time after which it closes an idle connection.
   expect(response.headers.get("keep-alive")).toBe(null);
+});
+
+test("a client that leaves every connection open is waited for once, so that its row ends", async () => {
+  const session = await sessionOf(() => false, "retries/budget/scaleDeployment");
+  const { id, baseUrl } = await next(session);
+  const { port, host } = new URL(baseUrl);
+  const sockets: Socket[] = [];
+  for (let made = 0; made < 8; made++) {
+    const socket = connect(Number(port), "127.0.0.1");
+    sockets.push(socket);
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    await once(socket, "data");
+  }
+  const { differences } = await session.take(JSON.stringify({ id, value: {}, attempts: 8 }));
+  const told = "request 4: 4 connections are open, for calls one after another";
+  expect(differences.filter((text) => text.includes("connections are open"))).toEqual([told]);
+  for (const socket of sockets) socket.destroy();
 });

@@ -212,7 +212,7 @@ describe("a value of the type", () => {
     [
       [{ a: 1 }],
       { type: "array", items: { type: "object", properties: { a: texts } } },
-      invalid("a must be a list of at least 2 strings when given."),
+      invalid("x[0].a must be a list of at least 2 strings when given."),
     ],
   ])("%o is checked against %o", (value, rules, refusal) => {
     expect(refusalOf(value, rules, "x")).toBe(refusal);

@@ -70,7 +70,10 @@ interface PlacedOperation {
 /** Every operation, in the order of the contract. */
 export const contractOperations: readonly PlacedOperation[] = Object.entries(contract.paths).flatMap(
   ([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    // Beside its operations a path may have parameters.
+    Object.entries(item)
+      .filter(([, operation]) => !Array.isArray(operation))
+      .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
 /** An operation by its id; a missing one fails the test. */

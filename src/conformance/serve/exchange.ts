@@ -1,6 +1,6 @@
 // What the server of a row does with a request, as a list of acts: responses, also in forms that HTTP allows but few servers
 // use, and faults.
-import { type IncomingHttpHeaders, STATUS_CODES } from "node:http";
+import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import * as zlib from "node:zlib";
@@ -18,8 +18,8 @@ type Act = Uint8Array | number | "read" | "read-slowly" | "end" | "reset" | "han
 interface Sending {
   /** The API keys of the row, which replace `{apiKey}` in texts. */
   readonly keys: readonly string[];
-  /** The request's headers, which have the encodings that it takes. */
-  readonly headers: IncomingHttpHeaders;
+  /** The request, whose headers have the encodings that it takes. */
+  readonly request: Pick<IncomingMessage, "method" | "headers">;
 }
 
 /** The acts of a step. @param stepOf Gives the step, which may be another once the request was read. */
@@ -33,7 +33,7 @@ export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
   if ("network" in now) yield* faults[now.network] ?? [];
   else yield* responseActs(now.response, sending);
   if (manner === "early") yield "read";
-  if (sending.headers.connection === "close") yield "end";
+  if (sending.request.headers.connection === "close") yield "end";
 }
 
 /** A request as the log has it. */
@@ -77,11 +77,11 @@ const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>>
 // The cookie that each response sets. A client must not keep it: each request is checked for it.
 const cookie = "conformance=1; Path=/";
 
-function responseActs(response: CellResponse, { keys, headers }: Sending): Iterable<Act> {
+function responseActs(response: CellResponse, { keys, request }: Sending): Iterable<Act> {
   const { status, body, gzip, coding, chunked, manner = "", after = "" } = response;
   const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
-  const isTaken = coding !== undefined && codingsOf(headers["accept-encoding"]).includes(coding);
+  const isTaken = coding !== undefined && codingsOf(request.headers["accept-encoding"]).includes(coding);
   const encode = isTaken ? encoders[coding] : undefined;
   const named = Object.entries(response.headers).flatMap(([name, value]) =>
     [value].flat().map((line) => `${name}: ${filled(line)}`),
@@ -89,7 +89,7 @@ function responseActs(response: CellResponse, { keys, headers }: Sending): Itera
   const coded = gzip ? ["Content-ENCODING: GZip"] : encode ? [`content-encoding: ${coding}`] : [];
   const head = headOf(status, `set-cookie: ${cookie}`, ...named, ...coded);
   if (status === 101) return [bytes(`${head}\r\n`), letThroughMs, "end"];
-  if (status === 204 || status === 304) return [bytes(`${head}\r\n`)];
+  if (status === 204 || status === 304 || request.method === "HEAD") return [bytes(`${head}\r\n`)];
   const content = gzip ? zlib.gzipSync(plain) : (encode?.(plain) ?? plain);
   // The bytes that follow a response are sent with it, so that every client reads them with it.
   if (after !== "") return [Buffer.concat([sized(head, content), bytes(after)])];

@@ -173,7 +173,7 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
       const from = performance.now();
       while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
     };
-    const acts = actsOf(() => call.steps[nth] as Step, { keys, headers });
+    const acts = actsOf(() => call.steps[nth] as Step, { keys, request });
     // A connection that the client closes ends the acts.
     own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };

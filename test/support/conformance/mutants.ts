@@ -44,24 +44,26 @@ export function namesOf(language: Language): ReadonlySet<string> {
 }
 
 /** The rows that a client fails, with what differs. */
-async function failedRows(
-  ids: readonly string[],
-  client: (runner: string) => Promise<void>,
-): Promise<readonly string[]> {
-  return (await failuresOf(ids, client)).map(
+async function failedRows(...of: Parameters<typeof failuresOf>): Promise<readonly string[]> {
+  return (await failuresOf(...of)).map(
     ({ id, result, differences }) => `${result}: ${id} (${differences.join("; ")})`,
   );
 }
 
-/** What comes of the rows that a client does not pass. */
+/**
+ * What comes of the rows that a client does not pass.
+ * @param isEnough Whether the first difference ends the run: a row that could be served again, on a busy machine, is not.
+ */
 export async function failuresOf(
   ids: readonly string[],
   client: (runner: string) => Promise<void>,
+  isEnough = false,
 ): Promise<readonly RowResult[]> {
   const cells = (await everyCell()).filter(({ id }) => ids.includes(id));
   if (cells.length !== ids.length) throw new Error(`Not all of these are rows: ${ids.join(", ")}.`);
   const stop = new AbortController();
   let ended = (): void => {};
+  const first: RowResult[] = [];
   const { results } = await run({
     cells,
     port: 0,
@@ -74,10 +76,14 @@ export async function failuresOf(
         .finally(() => ended());
       ended = () => setTimeout(() => stop.abort(), 500);
     },
-    onResult: () => {},
+    onResult: (told) => {
+      if (!isEnough || told.differences.length === 0) return;
+      first.push({ ...told, result: "failed" });
+      stop.abort();
+    },
     onRefusal: () => {},
   });
-  return results.filter(({ result }) => result !== "passed");
+  return [...first, ...results.filter(({ result }) => result !== "passed")];
 }
 
 let cells: Promise<readonly Cell[]> | undefined;
@@ -111,7 +117,7 @@ export async function survivorsOf(
   const work = async (): Promise<void> => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const { name, rows } = mutant;
-      const failed = await failedRows(rows, (url) => client(url, name));
+      const failed = await failedRows(rows, (url) => client(url, name), true);
       // One that breaks down is no proof.
       if (!failed.some((row) => row.startsWith("failed") && !row.endsWith("(no outcome was posted)")))
         survivors.push({ name, why: failed.join(", ") || "every row passed" });
