@@ -34,7 +34,7 @@ async function send({ baseUrl, apiKey }: Task, { method = "PATCH", headers = {} 
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
     body: '{"replicaCount":2}',
   });
-  return await response.json();
+  return JSON.parse((await response.text()) || "{}");
 }
 
 const success = "retries/success-at-once/scaleDeployment";

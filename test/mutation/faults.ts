@@ -243,7 +243,7 @@ export const faults: readonly Fault[] = [
     tests: ["transport/redirects"],
   },
   {
-    fault: "a framework may answer a rerank from its cache",
+    fault: "a framework may respond to a rerank from its cache",
     file: "src/transport/fetch.ts",
     from: 'isCacheable() ? "no-store" : undefined',
     to: 'isCacheable() ? undefined : "no-store"',
