@@ -5,6 +5,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
+import { shardOf } from "../../src/cli/ids.js";
 import { StatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { start, tunerank } from "../support/commandLine.js";
@@ -149,3 +150,22 @@ test.each([
     expect([exitCode, server.requests.length]).toEqual([exit, requests]);
   },
 );
+
+test("a request that failed may be changed: the next run sends it as it is now", async () => {
+  const input = await written("changed.jsonl", '{"id":1,"query":"q","documents":["d"]}\n');
+  const args = ["bulk", input, "--output", path.join(folder, "changed-out")];
+  server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
+  expect((await run(args)).exitCode).toBe(5);
+  await writeFile(input, '{"id":1,"query":"another","documents":["d"]}\n');
+  server.reply((request) => ranked(request, { usage: {} }));
+  expect((await run(args)).exitCode).toBe(0);
+  expect(server.requests).toHaveLength(2);
+});
+
+test("a shard is its number, counted from 0, of so many", () => {
+  expect(["0/8", "7/8"].map(shardOf)).toEqual([
+    { index: 0, count: 8 },
+    { index: 7, count: 8 },
+  ]);
+  expect(() => shardOf("8/8")).toThrow(/counted from 0/);
+});

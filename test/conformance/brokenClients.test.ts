@@ -18,6 +18,7 @@ interface Task {
   readonly apiKey: string;
   readonly apiKeys?: readonly string[];
   readonly proxy?: string;
+  readonly parallel?: readonly object[];
 }
 
 async function begun(id: string): Promise<{ session: Session; task: Task }> {
@@ -87,6 +88,13 @@ test("a client that gives the key to its proxy: the proxy got the key", async ()
     JSON.stringify({ id: task.id, code: "UNKNOWN", executed: "no", attempts: 1 }),
   );
   expect(told.differences).toContain("the proxy got the key");
+});
+
+test("calls that are made at the same time have arguments of their own", async () => {
+  const { task } = await begun("exchanges/calls-in-parallel/scaleDeployment");
+  const asked = task.parallel?.map((each) => JSON.stringify(each)) ?? [];
+  expect(asked.length).toBeGreaterThan(1);
+  expect(new Set(asked).size).toBe(asked.length);
 });
 
 test("a row is skipped only for what it needs, and an error has its number of attempts", async () => {

@@ -1353,7 +1353,7 @@ export const faults: readonly Fault[] = [
     file: "src/conformance/serve/parallelCalls.ts",
     from: "const number = `${index + 1}`;",
     to: 'const number = "1";',
-    tests: ["conformance/ownClient", "all/conformanceRunner"],
+    tests: ["conformance/brokenClients"],
   },
   {
     fault: "the report of a run names no revision",
@@ -1514,14 +1514,14 @@ export const faults: readonly Fault[] = [
     file: "src/cli/rows.ts",
     from: "else if (this.strengthAt(at) > strengths.final && ",
     to: "else if (",
-    tests: ["cli/bulk.test"],
+    tests: ["cli/everyday"],
   },
   {
     fault: "of two shards both rank the same lines",
     file: "src/cli/ids.ts",
     from: "return { index, count };",
     to: "return { index: 0, count };",
-    tests: ["cli/bulk", "all/cli/shards"],
+    tests: ["cli/everyday"],
   },
   {
     fault: "a run that was killed blocks the next for 30 s",
