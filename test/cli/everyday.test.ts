@@ -162,6 +162,24 @@ test("a request that failed may be changed: the next run sends it as it is now",
   expect(server.requests).toHaveLength(2);
 });
 
+test("a line's own model counts, and an id that cannot be read exactly makes its line invalid", async () => {
+  const lines = `{"id":1,"query":"q","documents":["d"],"model":"own"}
+{"id":9007199254740993,"query":"q","documents":["d"]}\n`;
+  server.reply((request) => ranked(request, { usage: {} }));
+  const args = ["bulk", await written("ids.jsonl", lines), "--output", path.join(folder, "ids-out")];
+  expect((await run([...args, "--model", "other"])).exitCode).toBe(5);
+  expect(JSON.parse(`${server.only.body}`).model).toBe("own");
+});
+
+test("a request that ran, and whose response cannot be used, is not paid for again", async () => {
+  const input = await written("paid.jsonl", '{"id":1,"query":"q","documents":["d"]}\n');
+  const args = ["bulk", input, "--output", path.join(folder, "paid-out")];
+  server.reply({ json: { data: [{ index: 7, relevance_score: 1 }] } });
+  expect((await run(args)).exitCode).toBe(10);
+  await run(args);
+  expect(server.requests).toHaveLength(1);
+});
+
 test("a shard is its number, counted from 0, of so many", () => {
   expect(["0/8", "7/8"].map(shardOf)).toEqual([
     { index: 0, count: 8 },

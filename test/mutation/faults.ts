@@ -1563,14 +1563,14 @@ export const faults: readonly Fault[] = [
     file: "src/cli/bulkLines.ts",
     from: "(valueAt(request, name) ?? format.defaults[name])",
     to: "(format.defaults[name] ?? valueAt(request, name))",
-    tests: ["cli/bulk"],
+    tests: ["cli/everyday"],
   },
   {
     fault: "an id that is a large number is rounded to that of another line",
     file: "src/cli/bulkLines.ts",
     from: 'typeof id !== "string" && !Number.isSafeInteger(id)',
     to: 'typeof id !== "string" && !Number.isInteger(id)',
-    tests: ["cli/bulk"],
+    tests: ["cli/everyday"],
   },
   {
     fault: "the summary of a bulk run does not say that requests failed",
@@ -1584,7 +1584,7 @@ export const faults: readonly Fault[] = [
     file: "src/cli/bulkCommand.ts",
     from: "const final = isPaid || (isInvalid",
     to: "const final = (isInvalid",
-    tests: ["cli/bulk.test"],
+    tests: ["cli/everyday"],
   },
   {
     fault: "--rate of a bulk run is ignored",
