@@ -1582,8 +1582,8 @@ export const faults: readonly Fault[] = [
   {
     fault: "a request that ran and was paid for is sent again by the same command",
     file: "src/cli/bulkCommand.ts",
-    from: "const final = isPaid || (isInvalid",
-    to: "const final = (isInvalid",
+    from: 'const isPaid = failure.executed === "yes";',
+    to: 'const isPaid = failure.executed === "unknown";',
     tests: ["cli/everyday"],
   },
   {
