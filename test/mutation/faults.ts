@@ -1262,7 +1262,7 @@ export const faults: readonly Fault[] = [
     file: "src/conformance/report.ts",
     from: 'colors[failed > 0 ? "red" : isWhole',
     to: 'colors[failed < 0 ? "red" : isWhole',
-    tests: ["all/conformanceReport"],
+    tests: ["conformance/verdicts"],
   },
   {
     fault: "a machine whose processors all compute is taken for idle",
@@ -1290,7 +1290,7 @@ export const faults: readonly Fault[] = [
     file: "src/conformance/runner.ts",
     from: "const isPages = origin === undefined && ",
     to: "const isPages = origin !== undefined && ",
-    tests: ["all/conformanceRunner"],
+    tests: ["conformance/verdicts"],
   },
   {
     fault: "a run that Ctrl-C ended is reported as whole",
