@@ -1,11 +1,14 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createOpenapiClient } from "../../src/adapters/openapiFetch.js";
-import { connect } from "../support/clients.js";
+import { connect, failureOf } from "../support/clients.js";
+import { useTestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { goodText } from "../support/responses.js";
+import { goodText, silence } from "../support/responses.js";
+import { isPending } from "../support/turns.js";
 
 const server = useRecordingServer();
+const clock = useTestClock();
 
 test("a response has no header of how its body was sent: the body is decoded", async () => {
   server.reply({
@@ -20,4 +23,15 @@ test("a response has no header of how its body was sent: the body is decoded", a
   expect(names).toContain("x-request-id");
   for (const name of ["content-encoding", "content-length", "transfer-encoding"])
     expect(names).not.toContain(name);
+});
+
+test("a call's timeoutMs is its deadline", async () => {
+  server.reply(silence);
+  const api = createOpenapiClient(connect(server.url));
+  const body = { query: "q", documents: ["d"] };
+  const failed = failureOf(() => api.POST("/inference/v1/rerank", { body, timeoutMs: 700 }));
+  await server.received();
+  clock.pass(700);
+  expect(await isPending(failed)).toBe(false);
+  expect((await failed).text).toBe("No complete response within 700 ms (timeoutMs).");
 });

@@ -1,4 +1,7 @@
 // What a client does wrong is seen in process, without the command.
+import { once } from "node:events";
+import { request } from "node:http";
+import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Cell } from "../../src/conformance/cells.js";
 import { Session } from "../../src/conformance/session.js";
@@ -13,6 +16,9 @@ interface Task {
   readonly id: string;
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly apiKeys?: readonly string[];
+  readonly proxy?: string;
+  readonly parallel?: readonly object[];
 }
 
 async function begun(id: string): Promise<{ session: Session; task: Task }> {
@@ -29,7 +35,7 @@ async function send({ baseUrl, apiKey }: Task, { method = "PATCH", headers = {} 
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
     body: '{"replicaCount":2}',
   });
-  return await response.json();
+  return JSON.parse((await response.text()) || "{}");
 }
 
 const success = "retries/success-at-once/scaleDeployment";
@@ -61,6 +67,34 @@ test.each<[what: string, said: string | undefined, call: (task: Task) => Promise
   expect(told).toMatchObject(
     said === undefined ? { result: "passed" } : { result: "failed", differences: [said] },
   );
+});
+
+test("a client that goes on with the rejected key: the second request has not the key that is due", async () => {
+  const { session, task } = await begun("retries/success-after-fresh-key/scaleDeployment");
+  const { apiKeys = [] } = task;
+  const sent = { ...task, apiKey: apiKeys[0] ?? "" };
+  await send(sent);
+  const told = await session.take(JSON.stringify({ id: task.id, attempts: 2, value: await send(sent) }));
+  expect(told.differences).toEqual(["request 2: Authorization is not the Bearer key that is due"]);
+});
+
+test("a client that gives the key to its proxy: the proxy got the key", async () => {
+  const { session, task } = await begun("proxy/tunnel/scaleDeployment");
+  const headers = { authorization: `Bearer ${task.apiKey}` };
+  const asked = request(task.proxy ?? "", { method: "CONNECT", path: "service.invalid:443", headers }).end();
+  const [, socket] = (await once(asked, "connect")) as [unknown, Socket];
+  socket.destroy();
+  const told = await session.take(
+    JSON.stringify({ id: task.id, code: "UNKNOWN", executed: "no", attempts: 1 }),
+  );
+  expect(told.differences).toContain("the proxy got the key");
+});
+
+test("calls that are made at the same time have arguments of their own", async () => {
+  const { task } = await begun("exchanges/calls-in-parallel/scaleDeployment");
+  const asked = task.parallel?.map((each) => JSON.stringify(each)) ?? [];
+  expect(asked.length).toBeGreaterThan(1);
+  expect(new Set(asked).size).toBe(asked.length);
 });
 
 test("a row is skipped only for what it needs, and an error has its number of attempts", async () => {

@@ -26,76 +26,64 @@ interface Report {
     readonly name: string;
     readonly status: string;
     readonly message: string;
-    readonly assertionResults: readonly { readonly status: string; readonly failureMessages: string[] }[];
+    readonly assertionResults: readonly { readonly failureMessages: readonly string[] }[];
   }[];
 }
 
-// A test of `npm test` that takes longer hangs; one of test/all may start programs. A hang is no kill.
-const hangMs = { everyday: 10_000, slow: 60_000 };
-const wholeMs = 600_000;
-const reportName = "faultReport.json";
-
 /**
- * Makes each fault, and prints what came of it.
- * @param only Texts, one of which a fault or its file must contain; none: all faults
+ * Makes each fault that has one of the texts in its sentence or file, or each, and prints what came of it.
  * @param isWhole Whether `npm test` runs if the tests of a fault do not notice it
  * @returns How many were not killed
  */
-export async function runFaults(
-  faults: readonly Fault[],
-  only: readonly string[],
+export function runFaults(
+  all: readonly Fault[],
+  texts: readonly string[],
   isWhole: boolean,
 ): Promise<number> {
-  const { folder, remove } = await temporaryFolder();
-  const started = performance.now();
-  const counts = new Map<string, number>();
-  try {
-    await copyRepository(folder);
-    const isAsked = ({ fault, file }: Fault) =>
-      only.some((text) => fault.includes(text) || file.includes(text));
-    for (const fault of faults.filter((each) => only.length === 0 || isAsked(each))) {
-      const undo = made(fault, folder);
-      let [result, by] = ["LOST", ""];
+  const isAsked = ({ fault, file }: Fault) =>
+    texts.length === 0 || texts.some((text) => fault.includes(text) || file.includes(text));
+  return inCopy((folder) => {
+    const counts: Record<string, number> = {};
+    const started = performance.now();
+    for (const each of all.filter(isAsked)) {
+      const { fault, file, tests, named } = each;
+      const undo = made(each, folder);
+      let result = "LOST";
       if (undo) {
-        const { tests, named } = fault;
         const files = tests.map((name) => `test/${name}`);
-        const isSlow = tests.some((name) => name.startsWith("all/"));
-        const pattern = named?.replace(/[()[\]]/g, "\\$&");
-        [result, by] = resultOf(
-          folder,
-          isSlow,
-          ["--config", "test/mutation/faults.config.ts", ...files],
-          pattern,
-        );
-        if (isWhole && /SURVIVED|HANGS/.test(result)) [result, by] = resultOf(folder, false, []);
+        const pattern = named === undefined ? [] : ["-t", named.replace(/[()[\]]/g, "\\$&")];
+        const args = ["--config", "test/mutation/faults.config.ts", ...files, ...pattern];
+        result = resultOf(folder, args, tests.join().includes("all/"));
+        if (isWhole && /^(SURVIVED|HANGS)/.test(result)) result = resultOf(folder, [], false);
         undo();
       }
-      counts.set(result, (counts.get(result) ?? 0) + 1);
-      console.log(`${result.padEnd(8)} ${fault.file}: ${fault.fault}${by && ` (${by})`}`);
+      const [word = ""] = result.split(" ");
+      counts[word] = (counts[word] ?? 0) + 1;
+      console.log(`${result} | ${file}: ${fault}`);
     }
-  } finally {
-    await remove();
-  }
-  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  console.log(
-    `${[...counts].map(([result, count]) => `${count} ${result}`).join(", ")}, in ${minutes} minutes.`,
-  );
-  return [...counts].reduce((sum, [result, count]) => sum + (result === "killed" ? 0 : count), 0);
+    const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+    const sums = Object.entries(counts).map(([word, count]) => `${count} ${word}`);
+    console.log(`${sums.join(", ")}, in ${minutes} minutes.`);
+    return all.filter(isAsked).length - (counts.killed ?? 0);
+  });
 }
 
 /** Makes all faults at once, and prints which are lost and what TypeScript says. @returns How much there is to correct */
-export async function checkTypes(faults: readonly Fault[]): Promise<number> {
-  const { folder, remove } = await temporaryFolder();
-  try {
-    await copyRepository(folder);
+export function checkTypes(faults: readonly Fault[]): Promise<number> {
+  return inCopy((folder) => {
     const lost = faults.filter((fault) => !made(fault, folder));
     for (const { file, from } of lost) console.log(`${file} does not have this once: ${from}`);
     const { stdout, status } = spawnSync("npx", ["tsc"], { cwd: folder, encoding: "utf8" });
-    console.log(
-      stdout ||
-        `${faults.length - lost.length} faults in ${new Set(faults.map(({ file }) => file)).size} files type-check.`,
-    );
+    console.log(stdout || `${faults.length - lost.length} faults type-check.`);
     return lost.length + (status ?? 1);
+  });
+}
+
+async function inCopy(use: (folder: string) => number): Promise<number> {
+  const { folder, remove } = await temporaryFolder();
+  try {
+    await copyRepository(folder);
+    return use(folder);
   } finally {
     await remove();
   }
@@ -106,40 +94,27 @@ function made({ file, from, to }: Fault, folder: string): (() => void) | undefin
   const source = path.join(folder, file);
   const text = existsSync(source) ? readFileSync(source, "utf8") : "";
   if (text.split(from).length !== 2) return undefined;
-  writeFileSync(
-    source,
-    text.replace(from, () => to),
-  );
+  writeFileSync(source, text.split(from).join(to));
   return () => writeFileSync(source, text);
 }
 
-// What came of a fault, and the test file that killed it.
-function resultOf(
-  folder: string,
-  isSlow: boolean,
-  chosen: readonly string[],
-  name?: string,
-): [string, string] {
-  const report = path.join(folder, reportName);
+// What came of a fault; if tests noticed it, with the first file that did.
+function resultOf(folder: string, chosen: readonly string[], isSlow: boolean): string {
+  const report = path.join(folder, "faultReport.json");
   rmSync(report, { force: true });
-  const ms = `${isSlow ? hangMs.slow : hangMs.everyday}`;
+  // A test of `npm test` that takes longer hangs; one of test/all may start programs. A hang is no kill.
+  const ms = isSlow ? "60000" : "10000";
   const limits = ["--bail", "1", "--testTimeout", ms, "--hookTimeout", ms, ...(isSlow ? ["--isolate"] : [])];
-  const args = ["vitest", "run", ...chosen, ...limits, "--reporter", "json", "--outputFile", reportName];
-  const { status } = spawnSync("npx", name === undefined ? args : [...args, "-t", name], {
-    ...{ cwd: folder, encoding: "utf8", timeout: wholeMs, killSignal: "SIGKILL" },
-  });
-  if (status === null || !existsSync(report)) return ["HANGS", ""];
+  const args = ["vitest", "run", ...chosen, ...limits, "--reporter", "json", "--outputFile", report];
+  const { status } = spawnSync("npx", args, { cwd: folder, stdio: "ignore", timeout: 600_000 });
+  if (status === null || !existsSync(report)) return "HANGS";
   const { numTotalTests, testResults }: Report = JSON.parse(readFileSync(report, "utf8"));
-  if (numTotalTests === 0 && !testResults.some(({ message }) => message)) return ["LOST", "no test"];
-  if (status === 0) return ["SURVIVED", ""];
   const failed = testResults.filter((each) => each.status === "failed");
-  const said = failed.flatMap(({ message, assertionResults }) => [
-    ...(message ? [message] : []),
-    ...assertionResults.flatMap(({ failureMessages }) => failureMessages),
-  ]);
+  if (numTotalTests + failed.length === 0) return "LOST no test";
+  if (status === 0) return "SURVIVED";
+  const said = failed.flatMap((each) =>
+    each.assertionResults.flatMap(({ failureMessages }) => failureMessages),
+  );
   const isHang = said.length > 0 && said.every((text) => /timed out in \d+ms/.test(text));
-  return [
-    isHang ? "HANGS" : "killed",
-    path.relative(path.join(folder, "test"), failed[0]?.name ?? "an error of no test"),
-  ];
+  return `${isHang ? "HANGS in" : "killed by"} ${path.relative(folder, failed[0]?.name ?? "no test")}`;
 }
