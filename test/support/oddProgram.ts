@@ -11,8 +11,8 @@ import { isStatusError } from "../../src/index.js";
 import { DispatcherExchange } from "../../src/transport/undici.js";
 import { type OperationCall, operationCalls } from "./clients.js";
 import { TestClock } from "./clock.js";
-import type { Fault } from "./faults/fault.js";
 import { faults } from "./faults/faults.js";
+import type { Fault } from "./faults/runFault.js";
 import { runFault } from "./faults/runFault.js";
 import { ForwardProxy } from "./forwardProxy.js";
 

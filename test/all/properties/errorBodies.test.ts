@@ -3,10 +3,18 @@ import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
 import { httpStatuses } from "../../../src/generated/contract.js";
 import { transports } from "../../support/clients.js";
-import { asking, useEchoServer } from "./support/echoServer.js";
-import { base64, hides, settled } from "./support/failures.js";
-import { holdsFor, plainClient, within } from "./support/runs.js";
-import { anyString, hostileString, visible } from "./support/strings.js";
+import {
+  anyString,
+  base64,
+  hides,
+  holdsFor,
+  hostileString,
+  plainClient,
+  settled,
+  visible,
+  within,
+} from "./support/runs.js";
+import { asking, useEchoServer } from "./support/services.js";
 
 const server = useEchoServer();
 

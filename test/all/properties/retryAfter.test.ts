@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import fc, { type Arbitrary } from "fast-check";
 import { describe, test } from "vitest";
 import { transports } from "../../support/clients.js";
-import { asking, useEchoServer } from "./support/echoServer.js";
-import { settled } from "./support/failures.js";
-import { holdsFor, plainClient, within } from "./support/runs.js";
-import { anyString } from "./support/strings.js";
+import { anyString, holdsFor, plainClient, settled, within } from "./support/runs.js";
+import { asking, useEchoServer } from "./support/services.js";
 
 const server = useEchoServer();
 

@@ -8,8 +8,7 @@ import { operationCalls } from "../../support/clients.js";
 import { TestClock } from "../../support/clock.js";
 import { type DecisionRow, decideOf, decisionRows, type RowServer } from "../../support/decisionRows.js";
 import { goodText } from "../../support/responses.js";
-import { settled } from "./support/failures.js";
-import { inOneRead, plainClient, times, within } from "./support/runs.js";
+import { inOneRead, plainClient, settled, times, within } from "./support/runs.js";
 
 // The decision table's rules in few words, to hold the client against: see contract/conformance/retries.json.
 /** What becomes of one request: a row of the table, or success when there is none. */

@@ -3,10 +3,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Client, StatusError } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
-import { behaviour, isRefusal, namesUnavailable } from "./support/behaviours.js";
-import { settled } from "./support/failures.js";
-import { type Logged, useFaultyService } from "./support/faultyService.js";
-import { holdsFor, plainClient, within } from "./support/runs.js";
+import { holdsFor, plainClient, settled, within } from "./support/runs.js";
+import { behaviour, isRefusal, type Logged, namesUnavailable, useFaultyService } from "./support/services.js";
 
 const service = useFaultyService();
 
