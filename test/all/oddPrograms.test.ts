@@ -38,7 +38,7 @@ test.each(pairs)("in a program with %s every fault is told as in one with %s", (
 });
 
 async function run(odd: string): Promise<Told> {
-  const { stdout, stderr } = await runFile(program, { ODD: odd, ODD_EVERY: "1" });
+  const { stdout, stderr } = await runFile(program, { ODD: odd });
   if (stdout === "") throw new Error(`In a program with ${odd}: ${stderr}`);
   return JSON.parse(stdout) as Told;
 }
