@@ -114,12 +114,6 @@ const clients = {
       return await response.json();
     }),
 
-  fetchByHand: (baseUrl) =>
-    byHand(async (body) => {
-      const response = await fetch(baseUrl + path, { method: "POST", headers, body });
-      return { status: response.status, value: await response.json() };
-    }),
-
   // openai has no rerank: its raw request is used. Its upload goes to its own path.
   async openai(baseURL) {
     const [{ default: OpenAI }, { createReadStream }] = await Promise.all([

@@ -19,7 +19,6 @@ export const labels = {
   undiciPoolHttp2: "undici Pool.request",
   nodeHttpByHand: "node:http, by hand",
   undiciPoolByHand: "undici Pool.request, by hand",
-  fetchByHand: "fetch, by hand",
 };
 
 /** Over undici's dispatch, measured for calls one by one. */
@@ -31,9 +30,6 @@ export const allClients = Object.keys(labels).filter(
 
 /** Those that rank many requests: `rerankAll`, loops over `client.rerank` and node:http, and p-limit over the others. */
 export const bulkClients = ["tunerank", "tunerankDispatcher", "tunerankLoop", "nodeHttp", "openai"];
-
-/** Those that a bound names. */
-export const judgedClients = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool", "fetch", "openai"];
 
 export function peerVersions() {
   const read = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { bulkStart } from "./bulkStart.js";
-import { allClients, bulkClients, judgedClients, overDispatch } from "./contestants.js";
+import { allClients, bulkClients, overDispatch } from "./contestants.js";
 import {
   alternate,
   childEnvironment,
@@ -31,6 +31,9 @@ const emptyScript = path.join(here, "empty.js");
 const longLoad = { warmUpCalls: 20_000, warmUpMs: 2000, measureMs: 1500 };
 const quickLoad = { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 };
 
+// What calls are compared with where nobody else takes part: the least that can be, below this package and beside it.
+const floors = ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool"];
+
 /**
  * Rerank calls: each sample in a process of its own, by turns.
  * @param figure `cpu` or `time` of a call, in microseconds; or `connections`, of all calls of a process
@@ -38,7 +41,7 @@ const quickLoad = { warmUpCalls: 2000, warmUpMs: 500, measureMs: 700 };
  */
 function calls(title, figure, setting = {}) {
   const { concurrency = 16, delayMs, isOverTls = false, isHttp2, rerankWith, requests = 10_000 } = setting;
-  const { rounds = 3, clients = judgedClients, child = "callCost", load = longLoad } = setting;
+  const { rounds = 3, clients = floors, child = "callCost", load = longLoad } = setting;
   const { body = "small", failsWith, mayFailWith, quickLoad: quickly = quickLoad } = setting;
   const unit = figure === "connections" ? "" : (setting.unit ?? "µs");
   const measure = ({ quick, ...options }) =>
@@ -83,7 +86,7 @@ function figures(title, rounds, run) {
   return { title, unit: "", measure };
 }
 
-const overTls = { isOverTls: true, clients: judgedClients };
+const overTls = { isOverTls: true };
 const bulk = (what, figure) =>
   calls(`Bulk: ${what} per small request, concurrency 16 (other clients: with p-limit)`, figure, {
     clients: bulkClients,
@@ -91,7 +94,7 @@ const bulk = (what, figure) =>
   });
 // Calls that are not the plain one: each beside what has the same written by hand.
 const special = {
-  clients: ["tunerank", "tunerankDispatcher", "nodeHttpByHand", "undiciPoolByHand", "fetchByHand"],
+  clients: ["tunerank", "tunerankDispatcher", "nodeHttpByHand", "undiciPoolByHand"],
 };
 // A call of 10 MB takes a tenth of a second: few of them settle.
 const largeLoad = { warmUpCalls: 20, warmUpMs: 1000, measureMs: 3000 };
@@ -184,7 +187,7 @@ export const scenarios = {
     unit: "µs",
     measure: ({ quick, ...options }) =>
       withServer({}, (baseUrl) =>
-        alternate(2, ["tunerank", "tunerankDispatcher", "nodeHttp", "undiciPool"], async (client) => {
+        alternate(1, floors, async (client) => {
           const input = { baseUrl, client, seconds: quick ? 3 : 15 };
           return (await runChild("idle", input, options)).cpu;
         }),
@@ -211,7 +214,7 @@ export const scenarios = {
     measure: ({ quick, node = process.execPath, entry = shipped }) =>
       withServer({}, async (baseUrl) => {
         const names = [...allClients, ...overDispatch, empty];
-        const samples = await alternate(quick ? 3 : 25, names, (client) => {
+        const samples = await alternate(quick ? 3 : 15, names, (client) => {
           const args = [childScript, "firstResponse", JSON.stringify({ client, baseUrl })];
           return millisecondsOf(node, client === empty ? [emptyScript] : args, childEnvironment(entry));
         });
@@ -313,7 +316,7 @@ export const scenarios = {
 
   bulkOutage: figures(
     "Bulk: an outage of 20 s in the middle of 100,000 requests",
-    [3, 1],
+    [1, 1],
     async ({ baseUrl, quick, ...options }) => {
       const input = { baseUrl, requests: 100_000, outageMs: quick ? 5000 : 20_000 };
       const { lost, refused, seconds } = await runChild("bulkOutage", input, options);

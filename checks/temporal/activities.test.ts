@@ -14,8 +14,8 @@ import {
   createActivities,
 } from "tunerank/temporal";
 import { startRefusing } from "../../test/support/refusals/server.js";
+import { freePort, until } from "./support/servers.js";
 import { type Service, startService } from "./support/service.js";
-import { freePort, until } from "./support/waiting.js";
 
 const key = "test-key-of-the-activities";
 const ranking = { query: "capital of France", documents: ["Rome.", "Paris is the capital of France."] };

@@ -10,8 +10,7 @@ import { parseArgs } from "node:util";
 import { saveBlocks } from "../../docs/build/blocks.js";
 import { recordRun } from "../../scripts/lastRuns.js";
 import { installPacked } from "../installPacked.js";
-import { hasRedis } from "./support/redis.js";
-import { buildServer, startLastingServer, startServer } from "./support/temporalServer.js";
+import { buildServer, hasRedis, startLastingServer, startServer } from "./support/servers.js";
 
 const { values: options, positionals } = parseArgs({
   options: {

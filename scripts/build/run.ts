@@ -25,7 +25,7 @@ for (const part of [commandLineBuild, mcpBuild]) {
   const { metafile } = await build({ ...part, absWorkingDir: root, outdir: "dist/cli", metafile: true });
   for (const input of Object.keys(metafile?.inputs ?? {})) inputs.add(input);
 }
-await writeLicense(root, inputs);
+await writeLicense(root, [...inputs]);
 await writeFile(path.join(dist, "cli/package.json"), '{"type":"commonjs"}\n');
 await writeFile(path.join(dist, "tunerank.1.gz"), manPage());
 await writeDeclarations(root, dist);

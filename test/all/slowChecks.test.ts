@@ -33,6 +33,15 @@ describe("the table of slow checks", () => {
     for (const each of covers) expect(existsSync(path.join(root, each)), each).toBe(true);
   });
 
+  test("`npm run prove` has each of them, and whatever it runs is there", async () => {
+    const { stdout } = await run(process.execPath, ["--import", "tsx", "scripts/prove.ts", "--list"], {
+      cwd: root,
+    });
+    expect(names.filter((name) => !stdout.includes(slowChecks[name].command))).toEqual([]);
+    const started = [...stdout.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
+    expect(started.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
   test("of those that fit into CI each has its turn", () => {
     const fitting = names.filter((name) => slowChecks[name].minutes <= 6);
     expect(fitting.length).toBeGreaterThan(1);

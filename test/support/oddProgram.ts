@@ -1,5 +1,5 @@
 // A program of its own whose texts are hard to make; it calls faulty services and prints what came of each call.
-// `ODD` names what is odd about it, `ODD_EVERY` how many faults to skip.
+// `ODD` names what is odd about it.
 import { EventEmitter, once } from "node:events";
 import { ClientRequest, IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
@@ -11,8 +11,8 @@ import { isStatusError } from "../../src/index.js";
 import { DispatcherExchange } from "../../src/transport/undici.js";
 import { type OperationCall, operationCalls } from "./clients.js";
 import { TestClock } from "./clock.js";
-import type { Fault } from "./faults/fault.js";
 import { faults } from "./faults/faults.js";
+import type { Fault } from "./faults/runFault.js";
 import { runFault } from "./faults/runFault.js";
 import { ForwardProxy } from "./forwardProxy.js";
 
@@ -73,7 +73,6 @@ const passwords: Readonly<Record<string, string>> = {
 };
 
 const odd = process.env.ODD ?? "";
-const every = Number(process.env.ODD_EVERY ?? 1);
 
 // Spoiled where the client gets it: what Node and undici do with it is over by then.
 function spoilErrors(spoil: (error: object) => void): void {
@@ -146,10 +145,10 @@ interface Run {
 // Each fault with one operation over one way, another with the next.
 function runs(proxy: ForwardProxy | undefined): readonly Run[] {
   return faults.flatMap((fault, i) => {
-    if (i % every !== 0 || fault.name.includes("backlog") || (proxy && isTimed(fault))) return [];
+    if (fault.name.includes("backlog") || (proxy && isTimed(fault))) return [];
     return waysOf(proxy).map((make, at) => ({
       fault,
-      operation: operationCalls[(Math.floor(i / every) + at) % operationCalls.length] as OperationCall,
+      operation: operationCalls[(i + at) % operationCalls.length] as OperationCall,
       make,
     }));
   });

@@ -17,48 +17,46 @@ import {
 } from "../support/contract.js";
 import { errorStatuses, failureTable } from "../support/serviceTables.js";
 
+const authorization = `Bearer ${canaryKey}`;
+const service = createTestService();
+const server = await service.listen();
+afterAll(() => server.close());
+beforeEach(() => service.reset());
+
 /** What stands in for the service, and keeps to the contract. */
 interface ContractMock {
   readonly name: string;
   readonly url: string;
-  /** Whether it responds with the contract's examples, whatever is sent. */
-  readonly sendsExamples: boolean;
   /** Headers for the next request, to which it is to respond with this failure; without a code, the status's first. */
-  refuse(operation: OperationId, httpStatus: number, code?: string): Record<string, string>;
-  /** Forgets what was asked of it. */
-  reset(): void;
+  refuse(operation: OperationId, status: number, code?: string): Record<string, string>;
 }
 
-/** Both of them, for the tests of the calling file. */
-async function useContractMocks(): Promise<readonly ContractMock[]> {
-  const service = createTestService();
-  const server = await service.listen();
-  afterAll(() => server.close());
-  const prism: ContractMock = {
-    name: "Prism",
-    url: inject("mockUrl"),
-    sendsExamples: true,
-    refuse: (_operation, httpStatus, code) => ({
-      prefer: code === undefined ? `code=${httpStatus}` : `code=${httpStatus}, example=${code}`,
-    }),
-    reset() {},
-  };
-  const mockServer: ContractMock = {
+const prism: ContractMock = {
+  name: "Prism",
+  url: inject("mockUrl"),
+  refuse: (_operation, status, code) => ({
+    prefer: code === undefined ? `code=${status}` : `code=${status}, example=${code}`,
+  }),
+};
+const mocks: readonly ContractMock[] = [
+  prism,
+  {
     name: "tunerank/testing",
     url: server.url,
-    sendsExamples: false,
     refuse(operation, status, code = new Map(errorStatuses).get(status)) {
       service.fail(operation, { status, code: code as "UNKNOWN" });
       return {};
     },
-    reset: () => service.reset(),
-  };
-  return [prism, mockServer];
+  },
+];
+
+function form(type: string, part = "file"): FormData {
+  const data = new FormData();
+  data.append(part, new Blob(["{}\n"], { type }), "train.jsonl");
+  return data;
 }
 
 describe("the examples", () => {
-  const mockUrl = inject("mockUrl");
-  const authorization = `Bearer ${canaryKey}`;
   const accepts = { "application/json": "application/json", "*/*": "*/*", none: undefined } as const;
 
   const examples = contractOperations.flatMap(({ method, path, operation }) =>
@@ -77,11 +75,9 @@ describe("the examples", () => {
       }),
   );
 
-  function form(type: string): FormData {
-    const data = new FormData();
-    data.append("file", new Blob(["{}\n"], { type }), "train.jsonl");
-    return data;
-  }
+  type Request = (typeof examples)[number]["request"];
+  const requestOf = (id: OperationId): Request =>
+    examples.find(({ request }) => request.operationId === id)?.request ?? expect.unreachable(id);
 
   interface MockResponse {
     readonly status: number | undefined;
@@ -91,7 +87,7 @@ describe("the examples", () => {
 
   // Over node:http: fetch always sends an Accept header.
   async function ask(
-    { method, path, operationId }: (typeof examples)[number]["request"],
+    { method, path, operationId }: Request,
     headers: Record<string, string | undefined>,
     body: string | FormData | undefined = exampleBody(operationId),
   ): Promise<MockResponse> {
@@ -99,7 +95,7 @@ describe("the examples", () => {
     const type = typeof body === "string" ? "application/json" : form.headers.get("content-type");
     const given = Object.entries({ authorization, "content-type": type ?? "", ...headers });
     const sent = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
-    const request = http.request(mockUrl + path, { method, headers: sent });
+    const request = http.request(prism.url + path, { method, headers: sent });
     request.end(Buffer.from(await form.arrayBuffer()));
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     return {
@@ -115,49 +111,32 @@ describe("the examples", () => {
     expect(examples).toHaveLength(good.reduce((sum, each) => sum + failureTable.length + each, 0));
   });
 
-  test.each(Object.entries(accepts))(
-    "the mock responds with every named example, Accept %s",
-    async (_name, accept) => {
+  describe.each(Object.entries(accepts))("Accept %s", (_name, accept) => {
+    test("the mock responds with every named example", async () => {
       for (const { title, request, status, name, value } of examples) {
         const response = await ask(request, { accept, prefer: `code=${status}, example=${name}` });
-        expect({ title, status: response.status, body: JSON.parse(response.text) }).toEqual({
-          title,
-          status,
-          body: value,
-        });
+        const found = { title, status: response.status, body: JSON.parse(response.text) };
+        expect(found).toEqual({ title, status, body: value });
       }
-    },
-  );
+    });
 
-  test.each(Object.entries(accepts))(
-    "the mock responds with every status alone, Accept %s",
-    async (_name, accept) => {
+    test("the mock responds with every status alone", async () => {
       for (const status of new Set(examples.map((each) => each.status))) {
-        const [first] = examples.filter((each) => each.status === status);
-        if (first === undefined) continue;
+        const first = examples.find((each) => each.status === status) as (typeof examples)[number];
         const response = await ask(first.request, { accept, prefer: `code=${status}` });
-        expect({ status: response.status, body: JSON.parse(response.text) }).toEqual({
-          status,
-          body: first.value,
-        });
+        expect([response.status, JSON.parse(response.text)]).toEqual([status, first.value]);
       }
-    },
-  );
+    });
 
-  test.each(Object.entries(accepts))(
-    "a wrong body is 400 and a missing key 401, Accept %s",
-    async (_name, accept) => {
-      const [rerank] = examples.filter(({ request }) => request.operationId === "rerankDocuments");
-      if (rerank === undefined) throw new Error("The contract has no rerank.");
-      expect((await ask(rerank.request, { accept }, "{}")).status).toBe(400);
-      expect((await ask(rerank.request, { accept, authorization: "" })).status).toBe(401);
-    },
-  );
+    test("a wrong body is 400 and a missing key 401", async () => {
+      const request = requestOf("rerankDocuments");
+      expect((await ask(request, { accept }, "{}")).status).toBe(400);
+      expect((await ask(request, { accept, authorization: "" })).status).toBe(401);
+    });
+  });
 
   test.each(["text/html", "text/plain"])("a proxy's %s can be asked for", async (accept) => {
-    const [rerank] = examples.filter(({ request }) => request.operationId === "rerankDocuments");
-    if (rerank === undefined) throw new Error("The contract has no rerank.");
-    const response = await ask(rerank.request, { accept, prefer: "code=503" });
+    const response = await ask(requestOf("rerankDocuments"), { accept, prefer: "code=503" });
     expect(response.status).toBe(503);
     expect(response.type).toContain(accept);
   });
@@ -169,14 +148,11 @@ describe("the examples", () => {
     "text/csv",
     "application/x-made-up",
   ])("the mock takes a file that its caller calls %s", async (type) => {
-    const [upload] = examples.filter(({ request }) => request.operationId === "uploadDatasetFile");
-    if (upload === undefined) throw new Error("The contract has no upload.");
-    expect((await ask(upload.request, {}, form(type))).status).toBe(200);
+    expect((await ask(requestOf("uploadDatasetFile"), {}, form(type))).status).toBe(200);
   });
 });
 
-describe("the operations", async () => {
-  const mocks = await useContractMocks();
+describe.each(mocks)("the contract's operations served by $name", (mock) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, "contract");
 
   /** The contract's own judgement of a successful response: what it finds wrong, else null. */
@@ -190,127 +166,88 @@ describe("the operations", async () => {
     return validate.errors;
   }
 
-  describe.each(mocks)("the contract's operations served by $name", (mock) => {
-    beforeEach(() => mock.reset());
+  describe.each(transports)("over $name", ({ options }) => {
+    const client = connect(mock.url, options);
 
-    describe.each(transports)("over $name", ({ options }) => {
-      const client = connect(mock.url, options);
+    test.each(operationCalls.filter(({ operation }) => operation !== "scaleDeployment"))(
+      "$operation resolves to a response of the contract",
+      async ({ operation, call }) => {
+        const { data, httpStatus } = await call(client).withResponse();
+        expect([httpStatus, problemsOf(operation, data)]).toEqual([200, null]);
+        if (mock === prism) expect(data).toEqual(responseExample(operation));
+      },
+    );
 
-      test.each(operationCalls.filter(({ operation }) => operation !== "scaleDeployment"))(
-        "$operation resolves to a response of the contract",
-        async ({ operation, call }) => {
-          const example = responseExample(operation);
-          expect(example).toBeTypeOf("object");
-          const { data, httpStatus } = await call(client).withResponse();
-          expect(httpStatus).toBe(200);
-          expect(problemsOf(operation, data)).toBeNull();
-          if (mock.sendsExamples) expect(data).toEqual(example);
-        },
-      );
-
-      test.each([2, 0])("scaleDeployment to %i resolves to nothing", async (replicaCount) => {
-        const { data, httpStatus } = await client.deployments.scale("prod", replicaCount).withResponse();
-        expect(httpStatus).toBe(200);
-        expect(data).toBeUndefined();
-      });
-
-      describe.each(operationCalls)("$operation", ({ operation, call }) => {
-        test.each(errorStatuses)("a response of %i is a StatusError with %s", async (httpStatus, code) => {
-          const headers = mock.refuse(operation, httpStatus);
-          const error = await failureOf(() => call(client, { headers }));
-          expect(error).toMatchObject({ code, httpStatus, operation, inferred: false, codeSource: "body" });
-          expect(error.message.startsWith(`[${code}] `)).toBe(true);
-        });
-
-        test.each(failureTable)("the code %s of status %i is kept", async (code, httpStatus) => {
-          const headers = mock.refuse(operation, httpStatus, code);
-          const error = await failureOf(() => call(client, { headers }));
-          expect(error).toMatchObject({ code, httpStatus, operation, inferred: false, codeSource: "body" });
-          expect(error.body).toMatchObject({ code });
-        });
-      });
+    test.each([2, 0])("scaleDeployment to %i resolves to nothing", async (replicaCount) => {
+      const { data, httpStatus } = await client.deployments.scale("prod", replicaCount).withResponse();
+      expect([httpStatus, data]).toEqual([200, undefined]);
     });
+  });
+
+  test.each(operationCalls)("$operation: each status and each code is kept", async ({ operation, call }) => {
+    const client = connect(mock.url);
+    const failures = [
+      ...errorStatuses.map(([status, code]) => ({ status, code, example: undefined })),
+      ...failureTable.map(([code, status]) => ({ status, code, example: code })),
+    ];
+    for (const { status, code, example } of failures) {
+      const headers = mock.refuse(operation, status, example);
+      const error = await failureOf(() => call(client, { headers }));
+      const named = { code, httpStatus: status, operation, inferred: false, codeSource: "body" };
+      expect(error).toMatchObject({ ...named, body: { code } });
+      expect(error.message.startsWith(`[${code}] `)).toBe(true);
+    }
   });
 
   test("a response outside the contract would be seen", () => {
     expect(problemsOf("rerankDocuments", { object: "list", model: "m", data: [{}] })).not.toBeNull();
   });
-});
 
-describe("the refusals", async () => {
   // What this client would refuse itself, or never leaves out: sent by hand, so that the contract speaks.
-  const mocks = await useContractMocks();
-  const authorization = `Bearer ${canaryKey}`;
-
-  interface Raw {
-    readonly method: string;
-    readonly path: string;
-    readonly body: string | FormData | undefined;
+  async function statusOf(
+    [method, path, body]: readonly [method: string, path: string, body: string | FormData | undefined],
+    headers: Record<string, string> = { authorization },
+  ): Promise<number> {
+    const type = typeof body === "string" ? { "content-type": "application/json" } : undefined;
+    const response = await fetch(mock.url + path, {
+      method,
+      body: body ?? null,
+      headers: { ...type, ...headers },
+    });
+    await response.arrayBuffer();
+    return response.status;
   }
 
-  function form(part: string): FormData {
-    const data = new FormData();
-    data.append(part, new Blob(['{"text":"good"}\n']), "train.jsonl");
-    return data;
-  }
+  test.each(operationCalls)("$operation without a key is 401", async ({ operation, method, path }) => {
+    const request = [method, path, exampleBody(operation)] as const;
+    expect([await statusOf(request, {}), await statusOf(request)]).toEqual([401, 200]);
+  });
 
-  const rerank = { method: "POST", path: "/inference/v1/rerank" };
-  const scale = { method: "PATCH", path: "/v1/accounts/acme/deployments/prod:scale" };
-  const resume = { method: "POST", path: "/v1/accounts/acme/reinforcementFineTuningJobs/job-1:resume" };
-  const upload = { method: "POST", path: "/v1/accounts/acme/datasets/reviews:upload" };
+  const rerank = ["POST", "/inference/v1/rerank"] as const;
+  const scale = ["PATCH", "/v1/accounts/acme/deployments/prod:scale"] as const;
+  const resume = ["POST", "/v1/accounts/acme/reinforcementFineTuningJobs/job-1:resume"] as const;
+  const upload = ["POST", "/v1/accounts/acme/datasets/reviews:upload"] as const;
+  const wrong: readonly (readonly [what: string, request: Parameters<typeof statusOf>[0]])[] = [
+    ["a rerank without documents", [...rerank, '{"query":"q"}']],
+    ["a rerank without a query", [...rerank, '{"documents":["d"]}']],
+    ["a rerank of no documents", [...rerank, '{"query":"q","documents":[]}']],
+    ["a rerank of documents that are no strings", [...rerank, '{"query":"q","documents":[1]}']],
+    ["a rerank with top_n 0", [...rerank, '{"query":"q","documents":["d"],"top_n":0}']],
+    ["a rerank with a fractional top_n", [...rerank, '{"query":"q","documents":["d"],"top_n":1.5}']],
+    ["a rerank with an ill-formed model", [...rerank, '{"query":"q","documents":["d"],"model":"m"}']],
+    ["a scale without replicaCount", [...scale, "{}"]],
+    ["a scale to -1", [...scale, '{"replicaCount":-1}']],
+    ["a scale to a string", [...scale, '{"replicaCount":"2"}']],
+    ["a resume with a field", [...resume, '{"state":"JOB_STATE_RUNNING"}']],
+    ["an upload whose part has another name", [...upload, form("", "data")]],
+  ];
+  test.each(wrong)("%s is 400", async (_what, request) => {
+    expect(await statusOf(request)).toBe(400);
+  });
 
-  describe.each(mocks)("$name", (mock) => {
-    beforeEach(() => mock.reset());
-
-    async function statusOf({ method, path, body }: Raw, headers: Record<string, string>): Promise<number> {
-      const type = typeof body === "string" ? { "content-type": "application/json" } : undefined;
-      const response = await fetch(mock.url + path, {
-        method,
-        body: body ?? null,
-        headers: { ...type, ...headers },
-      });
-      await response.arrayBuffer();
-      return response.status;
-    }
-
-    test.each(operationCalls)(
-      "$operation without a key is refused with 401",
-      async ({ operation, method, path }) => {
-        const raw = { method, path, body: exampleBody(operation) };
-        expect(await statusOf(raw, {})).toBe(401);
-        expect(await statusOf(raw, { authorization })).toBe(200);
-      },
-    );
-
-    test.each([
-      ["a rerank without documents", { ...rerank, body: '{"query":"q"}' }],
-      ["a rerank without a query", { ...rerank, body: '{"documents":["d"]}' }],
-      ["a rerank of no documents", { ...rerank, body: '{"query":"q","documents":[]}' }],
-      ["a rerank of documents that are no strings", { ...rerank, body: '{"query":"q","documents":[1]}' }],
-      ["a rerank with top_n 0", { ...rerank, body: '{"query":"q","documents":["d"],"top_n":0}' }],
-      [
-        "a rerank with a fractional top_n",
-        { ...rerank, body: '{"query":"q","documents":["d"],"top_n":1.5}' },
-      ],
-      [
-        "a rerank with an ill-formed model",
-        { ...rerank, body: '{"query":"q","documents":["d"],"model":"m"}' },
-      ],
-      ["a scale without replicaCount", { ...scale, body: "{}" }],
-      ["a scale to -1", { ...scale, body: '{"replicaCount":-1}' }],
-      ["a scale to a string", { ...scale, body: '{"replicaCount":"2"}' }],
-      ["a resume with a field", { ...resume, body: '{"state":"JOB_STATE_RUNNING"}' }],
-      ["an upload whose part has another name", { ...upload, body: form("data") }],
-    ])("the contract refuses %s with 400", async (_name, raw) => {
-      expect(await statusOf(raw, { authorization })).toBe(400);
-    });
-
-    test("the verb of a path is literal: an encoded colon is another path", async () => {
-      const headers = { authorization };
-      expect(await statusOf({ ...resume, body: "{}" }, headers)).toBe(200);
-      expect(
-        await statusOf({ ...resume, path: resume.path.replace(":resume", "%3Aresume"), body: "{}" }, headers),
-      ).not.toBe(200);
-    });
+  test("the verb of a path is literal: an encoded colon is another path", async () => {
+    const [method, path] = resume;
+    expect(await statusOf([method, path, "{}"])).toBe(200);
+    expect(await statusOf([method, path.replace(":resume", "%3Aresume"), "{}"])).not.toBe(200);
   });
 });

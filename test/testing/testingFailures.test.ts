@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { nameOf } from "../../src/testing/behaviours.js";
-import { createTestService, type ScriptedFailure, type TestServer } from "../../src/testing/index.js";
+import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
@@ -11,12 +11,8 @@ import { withHint } from "../support/withHint.js";
 const service = createTestService();
 const clock = useTestClock();
 useNoBackoff();
-let server: TestServer;
-const connected = await service.listen();
-afterAll(() => connected.close());
-beforeEach(() => {
-  server = connected;
-});
+const server = await service.listen();
+afterAll(() => server.close());
 afterEach(() => service.reset());
 
 const ways: [name: string, open: (options?: object) => ReturnType<typeof connect>][] = [
@@ -46,14 +42,11 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
       headers: { "X-Request-Id": "mine" },
     });
     const error = await failureOf(() => open().deployments.scale("prod", 5));
-    expect(error).toMatchObject({
-      code: "RESOURCE_EXHAUSTED",
-      httpStatus: 429,
-      retryAfterMs: 90_000,
-      requestId: "mine",
-    });
+    const { codeSource } = error;
+    const told = { code: "RESOURCE_EXHAUSTED", httpStatus: 429, retryAfterMs: 90_000, requestId: "mine" };
+    expect(error).toMatchObject(told);
     expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Slowly.", error));
-    expect(error.codeSource).toBe("body");
+    expect(codeSource).toBe("body");
     expect(service.deployments.size).toBe(0);
   });
 
@@ -62,16 +55,10 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
     service.fail("rerank", { code: "ABORTED" });
     service.fail("rerank", { status: 502, body: "<title>Bad Gateway</title>" });
     const client = open();
-    expect(await failureOf(() => client.rerank(body))).toMatchObject({
-      code: "ABORTED",
-      codeSource: "status",
-      inferred: true,
-    });
-    expect(await failureOf(() => client.rerank(body))).toMatchObject({
-      code: "ABORTED",
-      codeSource: "body",
-      httpStatus: 409,
-    });
+    const unnamed = { code: "ABORTED", codeSource: "status", inferred: true };
+    expect(await failureOf(() => client.rerank(body))).toMatchObject(unnamed);
+    const named = { code: "ABORTED", codeSource: "body", httpStatus: 409 };
+    expect(await failureOf(() => client.rerank(body))).toMatchObject(named);
     const error = await failureOf(() => client.rerank(body));
     expect(error.message).toBe(withHint("[UNAVAILABLE] Bad Gateway", error));
     expect((await client.rerank(body)).object).toBe("list");
@@ -84,11 +71,8 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
 
   test("a reset is a lost connection, before or after the operation ran", async () => {
     service.fail("scale", { reset: true });
-    expect(await failureOf(() => open().deployments.scale("prod", 5))).toMatchObject({
-      code: "UNAVAILABLE",
-      executed: "unknown",
-      codeSource: "transport",
-    });
+    const lost = { code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" };
+    expect(await failureOf(() => open().deployments.scale("prod", 5))).toMatchObject(lost);
     expect(service.deployments.size).toBe(0);
     service.fail("scale", { reset: true, executes: true });
     await failureOf(() => open().deployments.scale("prod", 5));
@@ -98,12 +82,8 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
   test("a truncated body is a response that was lost: the operation ran", async () => {
     service.fail("resume", { truncate: true });
     const error = await failureOf(() => open().reinforcementFineTuningJobs.resume("job-1"));
-    expect(error).toMatchObject({
-      code: "INTERNAL",
-      executed: "yes",
-      codeSource: "transport",
-      httpStatus: 200,
-    });
+    const cut = { code: "INTERNAL", executed: "yes", codeSource: "transport", httpStatus: 200 };
+    expect(error).toMatchObject(cut);
     expect([...service.jobs.values()]).toMatchObject([{ state: "JOB_STATE_RUNNING" }]);
   });
 
@@ -113,11 +93,8 @@ describe.each(ways)("scripted failures through %s", (_name, open) => {
     await until(() => service.requests.length === 1);
     expect(await isPending(stalled)).toBe(true);
     clock.pass(80);
-    expect(await stalled).toMatchObject({
-      code: "DEADLINE_EXCEEDED",
-      executed: "unknown",
-      codeSource: "client",
-    });
+    const late = { code: "DEADLINE_EXCEEDED", executed: "unknown", codeSource: "client" };
+    expect(await stalled).toMatchObject(late);
     service.fail("rerank", { stall: true });
     const controller = new AbortController();
     const left = failureOf(() => open().rerank(body, { signal: controller.signal }));
@@ -184,11 +161,11 @@ test("fetch fails as the platform's does", async () => {
 });
 
 test("closing the server ends what stalls", async () => {
-  server = await service.listen();
+  const own = await service.listen();
   service.fail("rerank", { stall: true });
-  const call = failureOf(() => connect(server.url).rerank(body));
+  const call = failureOf(() => connect(own.url).rerank(body));
   await expect.poll(() => service.requests.length).toBe(1);
-  await server.close();
+  await own.close();
   expect(await call).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
 });
 
@@ -215,16 +192,10 @@ describe.each(ways)("scripted responses through %s", (_name, open) => {
   });
 });
 
+const operations = idsWhere(() => true).map(nameOf);
+
 test.each([
-  [
-    "rank",
-    {},
-    new RegExp(
-      `operation must be one of ${idsWhere(() => true)
-        .map(nameOf)
-        .join(", ")}, or an operation's id\\.`,
-    ),
-  ],
+  ["rank", {}, new RegExp(`operation must be one of ${operations.join(", ")}, or an operation's id\\.`)],
   ["rerank", "text", /value must be an object/],
   ["rerank", [], /value must be an object/],
   ["rerank", undefined, /value must be an object/],

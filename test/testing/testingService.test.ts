@@ -29,11 +29,8 @@ describe.each(ways)("the mock server through %s", (_name, client) => {
       "the capital, of: France!",
       "",
     ];
-    const { data, object, model, usage } = await client.rerank({
-      query: "the capital of France",
-      documents,
-      top_n: 3,
-    });
+    const request = { query: "the capital of France", documents, top_n: 3 };
+    const { data, object, model, usage } = await client.rerank(request);
     // Four words shared of four and four, of four and six; none, but the earlier one first.
     expect(data).toEqual([
       { index: 3, relevance_score: 1, document: documents[3] },
@@ -72,30 +69,19 @@ describe.each(ways)("the mock server through %s", (_name, client) => {
   });
 
   test("counts and hashes every byte of a file, whatever is in it", async () => {
-    const content = Buffer.concat([
-      Buffer.from("\r\n--tunerank-\r\n\r\n\r\n--"),
-      randomBytes(300_000),
-      Buffer.from("\r\n"),
-    ]);
-    const response = await client.datasets.upload("reviews", content, {
-      name: 'ü "1".jsonl',
-      contentType: "text/x",
-    });
-    expect(response).toMatchObject({
-      id: "file-1",
-      object: "file",
-      bytes: content.length,
-      filename: 'ü "1".jsonl',
-    });
+    const [begin, end] = ["\r\n--tunerank-\r\n\r\n\r\n--", "\r\n"].map((text) => Buffer.from(text));
+    const content = Buffer.concat([begin as Buffer, randomBytes(300_000), end as Buffer]);
+    const filename = 'ü "1".jsonl';
+    const options = { name: filename, contentType: "text/x" };
+    const response = await client.datasets.upload("reviews", content, options);
+    expect(response).toMatchObject({ id: "file-1", object: "file", bytes: content.length, filename });
     const empty = await client.datasets.upload("reviews", new Uint8Array(), { name: "empty" });
     expect(empty).toMatchObject({ id: "file-2", bytes: 0 });
     const sha256 = createHash("sha256").update(content).digest("hex");
-    const file = { filename: 'ü "1".jsonl', contentType: "text/x", bytes: content.length, sha256 };
-    const { name, files } = service.datasets.get("accounts/acme/datasets/reviews") ?? {};
-    expect({ name, file: files?.[0] }).toEqual({
-      name: "accounts/acme/datasets/reviews",
-      file: { id: "file-1", ...file },
-    });
+    const file = { filename, contentType: "text/x", bytes: content.length, sha256 };
+    const dataset = "accounts/acme/datasets/reviews";
+    const { name, files } = service.datasets.get(dataset) ?? {};
+    expect({ name, file: files?.[0] }).toEqual({ name: dataset, file: { id: "file-1", ...file } });
     expect(files).toHaveLength(2);
     expect(service.requests[0]).toMatchObject({ operation: "upload", method: "POST", file });
     expect(service.requests[0]).not.toHaveProperty("body");
@@ -134,6 +120,7 @@ describe("a mock server that was told what exists", () => {
     deployments: { prod: 4 },
     datasets: ["reviews"],
   });
+  afterEach(() => seeded.reset());
   const options = { baseUrl: "https://service.test", accountId: "acme", fetch: seeded.fetch, maxRetries: 0 };
   const client = createClient({ ...options, apiKey: "right" });
 
@@ -188,42 +175,27 @@ describe("sent by hand", () => {
     body: `{"replicaCount":${number}}`,
   });
 
+  const rerank = "/inference/v1/rerank";
+  const badId = "/v1/accounts/acme/deployments/%ff:scale";
+  const post = (body: string, sent: Readonly<Record<string, string>> = json) => ({
+    method: "POST",
+    headers: sent,
+    body,
+  });
+  const bad = "INVALID_ARGUMENT";
+
   test.each<[name: string, path: string, init: object, status: number, code: string]>([
-    [
-      "another content type",
-      "/inference/v1/rerank",
-      { method: "POST", headers, body: "{}" },
-      415,
-      "INVALID_ARGUMENT",
-    ],
-    [
-      "what is no JSON",
-      "/inference/v1/rerank",
-      { method: "POST", headers: json, body: "{" },
-      400,
-      "INVALID_ARGUMENT",
-    ],
-    [
-      "another method",
-      "/inference/v1/rerank",
-      { method: "PUT", headers: json, body: "{}" },
-      405,
-      "UNIMPLEMENTED",
-    ],
-    ["another path", "/v1/rerank", { method: "POST", headers: json, body: "{}" }, 404, "NOT_FOUND"],
-    [
-      "an id that is not well encoded",
-      "/v1/accounts/acme/deployments/%ff:scale",
-      { method: "PATCH", headers: json, body: '{"replicaCount":1}' },
-      400,
-      "INVALID_ARGUMENT",
-    ],
+    ["another content type", rerank, post("{}", headers), 415, bad],
+    ["what is no JSON", rerank, post("{"), 400, bad],
+    ["another method", rerank, { ...post("{}"), method: "PUT" }, 405, "UNIMPLEMENTED"],
+    ["another path", "/v1/rerank", post("{}"), 404, "NOT_FOUND"],
+    ["an id that is not well encoded", badId, replicas("1"), 400, bad],
     ["an integer of 64 bits", scale, replicas("9223372036854775807"), 200, ""],
-    ["an integer of more", scale, replicas("9223372036854775808"), 400, "INVALID_ARGUMENT"],
-    ["an integer with an exponent", scale, replicas("1234567890123456789e1"), 400, "INVALID_ARGUMENT"],
-    ["a form without its end", upload, form(file), 400, "INVALID_ARGUMENT"],
-    ["a form of two parts", upload, form(`${file}${file}--a b--`), 400, "INVALID_ARGUMENT"],
-    ["a form that is none", upload, form("x"), 400, "INVALID_ARGUMENT"],
+    ["an integer of more", scale, replicas("9223372036854775808"), 400, bad],
+    ["an integer with an exponent", scale, replicas("1234567890123456789e1"), 400, bad],
+    ["a form without its end", upload, form(file), 400, bad],
+    ["a form of two parts", upload, form(`${file}${file}--a b--`), 400, bad],
+    ["a form that is none", upload, form("x"), 400, bad],
     ["a form with a part that nobody knows", upload, form(`${other}${file}--a b--`), 200, ""],
     ["a form of one part", upload, form(`${file}--a b--\n`), 200, ""],
   ])("%s", async (_name, path, init, status, code) => {
@@ -240,38 +212,31 @@ describe("sent by hand", () => {
   test("digits in a text stay as they are", async () => {
     const document = '"9223372036854775807\\"-9223372036854775807';
     const body = JSON.stringify({ query: "q", documents: [document], top_n: 1 });
-    const response = await service.fetch(`${server.url}/inference/v1/rerank`, {
-      method: "POST",
-      headers: json,
-      body,
-    });
+    const response = await service.fetch(server.url + rerank, post(body));
     expect(await response.json()).toMatchObject({ data: [{ document }] });
   });
 
   test("another method is told which there is; strict, a part that the contract does not have is refused", async () => {
     for (const send of [service.fetch, fetch]) {
-      const response = await send(`${server.url}/inference/v1/rerank`, { method: "DELETE" });
+      const response = await send(server.url + rerank, { method: "DELETE" });
       expect([response.status, response.headers.get("allow")]).toEqual([405, "POST"]);
     }
     const strict = createTestService({ strict: true });
     const refused = await strict.fetch(`https://service.test${upload}`, form(`${other}${file}--a b--`));
     expect(await refused.json()).toMatchObject({ message: "The form must have one part." });
   });
-});
 
-test("a query is kept as it was sent; strict, one that the contract does not have is refused", async () => {
-  const strict = createTestService({ strict: true });
-  const init = { method: "POST", headers: { authorization: "Bearer k", "content-type": "application/json" } };
-  const body = JSON.stringify({ query: "q", documents: ["d"] });
-  for (const send of [service.fetch, fetch]) {
-    const response = await send(`${server.url}/inference/v1/rerank?a=%20b?c`, { ...init, body });
-    expect(response.status).toBe(200);
-  }
-  expect(service.requests.map(({ path, query }) => [path, query])).toEqual(
-    Array(2).fill(["/inference/v1/rerank", "a=%20b?c"]),
-  );
-  const refused = await strict.fetch("https://service.test/inference/v1/rerank?a=b", { ...init, body });
-  expect(await refused.json()).toEqual({ code: "INVALID_ARGUMENT", message: "There is no parameter a." });
+  test("a query is kept as it was sent; strict, one that the contract does not have is refused", async () => {
+    const init = post(JSON.stringify({ query: "q", documents: ["d"] }));
+    for (const send of [service.fetch, fetch])
+      expect((await send(`${server.url}${rerank}?a=%20b?c`, init)).status).toBe(200);
+    expect(service.requests.map(({ path, query }) => [path, query])).toEqual(
+      Array(2).fill([rerank, "a=%20b?c"]),
+    );
+    const strict = createTestService({ strict: true });
+    const refused = await strict.fetch(`https://service.test${rerank}?a=b`, init);
+    expect(await refused.json()).toEqual({ code: bad, message: "There is no parameter a." });
+  });
 });
 
 test("options that mean nothing are refused at once", () => {

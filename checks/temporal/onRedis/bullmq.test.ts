@@ -2,10 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { type Queue, QueueEvents } from "bullmq";
-import { startProgram } from "../support/program.js";
-import { startRedis } from "../support/redis.js";
+import { startProgram, startRedis, until } from "../support/servers.js";
 import { type Service, startService } from "../support/service.js";
-import { until } from "../support/waiting.js";
 
 const ranking = { query: "q", documents: ["d"] };
 let service: Service;

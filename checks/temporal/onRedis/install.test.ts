@@ -7,9 +7,8 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Queue } from "bullmq";
-import { startRedis } from "../support/redis.js";
+import { startRedis, until } from "../support/servers.js";
 import { type Service, startService } from "../support/service.js";
-import { until } from "../support/waiting.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const documented = path.join(here, "documented");

@@ -9,9 +9,8 @@ import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import type { RerankManyInput, RerankManyResult } from "tunerank/temporal/workflows";
 import { type No, type RefusingService, startRefusing } from "../../../test/support/refusals/server.js";
 import { perSecond } from "../../../test/support/refusals/services.js";
-import { connectEngine, type Engine, failureOf } from "../support/engine.js";
-import { readResults, writeChunks } from "../support/lists.js";
-import { until } from "../support/waiting.js";
+import { connectEngine, type Engine, failureOf, readResults, writeChunks } from "../support/engine.js";
+import { until } from "../support/servers.js";
 
 let engine: Engine;
 let service: RefusingService;

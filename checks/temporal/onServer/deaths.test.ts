@@ -4,8 +4,8 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { attempts, connectEngine, type Engine, failureOf } from "../support/engine.js";
+import { freePort, until } from "../support/servers.js";
 import { startService } from "../support/service.js";
-import { freePort, until } from "../support/waiting.js";
 
 let engine: Engine;
 before(async () => {

@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { Client, Connection } from "@temporalio/client";
-import { readResults } from "../support/lists.js";
-import { runProgram, startProgram } from "../support/program.js";
+import { readResults } from "../support/engine.js";
+import { runProgram, startProgram, until } from "../support/servers.js";
 import { type Service, startService } from "../support/service.js";
-import { until } from "../support/waiting.js";
 
 const { TEMPORAL_ADDRESS = "", TEMPORAL_NAMESPACE = "" } = process.env;
 const folder = mkdtempSync(path.join(tmpdir(), "tunerank-temporal-"));

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { RerankRequest } from "tunerank";
 import { attempts, connectEngine, type Engine, failureOf, key, uploaded } from "../support/engine.js";
+import { freePort, until } from "../support/servers.js";
 import { type Service, startService } from "../support/service.js";
-import { freePort, until } from "../support/waiting.js";
 
 const queue = "failures";
 const ranking: RerankRequest = { query: "q", documents: ["d"] };

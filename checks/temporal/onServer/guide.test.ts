@@ -7,8 +7,8 @@ import path from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { type RefusingService, startRefusing } from "../../../test/support/refusals/server.js";
-import { readResults, writeChunks } from "../support/lists.js";
-import { until } from "../support/waiting.js";
+import { readResults, writeChunks } from "../support/engine.js";
+import { until } from "../support/servers.js";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const documented = (file: string): string => readFileSync(path.join(here, "documented", file), "utf8");

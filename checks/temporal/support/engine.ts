@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,7 @@ import {
 } from "@temporalio/client";
 import { ActivityFailure, ApplicationFailure, CancelledFailure } from "@temporalio/common";
 import { bundleWorkflowCode, DefaultLogger, Runtime } from "@temporalio/worker";
-import type { CallFailure } from "tunerank/temporal";
+import type { CallFailure, ChunkRequest, ChunkResult } from "tunerank/temporal";
 
 const { TEMPORAL_ADDRESS: address = "", TEMPORAL_NAMESPACE: namespace = "" } = process.env;
 
@@ -109,4 +109,28 @@ export async function attempts(handle: WorkflowHandle, number: number): Promise<
     const { raw } = await handle.describe();
     reached = raw.pendingActivities?.[0]?.attempt ?? 0;
   }
+}
+
+/** Writes chunks with ids that are all different, for the workers to read. @returns the ids */
+export function writeChunks(
+  { folder }: Pick<Engine, "folder">,
+  list: string,
+  chunks: number,
+  size: number,
+): string[] {
+  mkdirSync(path.join(folder, list));
+  return Array.from({ length: chunks }, (_, n) => {
+    const requests = Array.from({ length: size }, (_, row): ChunkRequest => {
+      const id = `${list}-${n}-${row}`;
+      return { id, query: id, documents: ["a", "b"] };
+    });
+    writeFileSync(path.join(folder, list, `${n}.json`), JSON.stringify(requests));
+    return requests.map(({ id }) => id);
+  }).flat();
+}
+
+/** All rows that are written. */
+export function readResults({ folder }: Pick<Engine, "folder">, list: string): ChunkResult[] {
+  const parts = readdirSync(path.join(folder, list)).filter((name) => name.endsWith(".ranked.json"));
+  return parts.flatMap((name) => JSON.parse(readFileSync(path.join(folder, list, name), "utf8")));
 }

@@ -3,8 +3,7 @@ import type { Arbitrary } from "fast-check";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import { redactor } from "../../../src/redact/redact.js";
-import { times, within } from "./support/runs.js";
-import { hostileString, visible } from "./support/strings.js";
+import { hostileString, times, visible, within } from "./support/runs.js";
 
 /** A text, each of its characters as one writer or several, one after the other, spell it. */
 type Spelling = (text: string) => readonly string[];

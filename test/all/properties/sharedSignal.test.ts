@@ -6,8 +6,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Client, FetchLike } from "../../../src/index.js";
 import { operationCalls, transports } from "../../support/clients.js";
 import { goodText } from "../../support/responses.js";
-import { useEchoServer } from "./support/echoServer.js";
 import { inOneRead, plainClient, runs, within } from "./support/runs.js";
+import { useEchoServer } from "./support/services.js";
 
 const server = useEchoServer();
 let collect: () => void;

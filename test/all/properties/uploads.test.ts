@@ -12,8 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vi
 import type { UploadFile } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
 import { temporaryFolder } from "../../support/project.js";
-import { settled } from "./support/failures.js";
-import { holdsFor, plainClient, within } from "./support/runs.js";
+import { holdsFor, plainClient, settled, within } from "./support/runs.js";
 
 /** What goes wrong with one upload, after so many bytes of its body. */
 interface UploadFault {

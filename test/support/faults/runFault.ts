@@ -1,15 +1,365 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import tls, { type TlsOptions } from "node:tls";
 import {
   type CallPromise,
   type Client,
   type ClientOptions,
+  type Executed,
   isStatusError,
+  type OperationId,
+  type StatusCode,
   type StatusError,
 } from "../../../src/index.js";
-import { clientSockets } from "../clientSockets.js";
-import { connect, type OperationCall } from "../clients.js";
+import { clientSockets, quiet, readByClient } from "../clientSockets.js";
+import { connect, type OperationCall, operationCalls } from "../clients.js";
 import type { TestClock } from "../clock.js";
-import { CannotHappenHere, type Fault, type Place } from "./fault.js";
+import { type DecisionRow, decisionRows } from "../decisionRows.js";
+import { goodText } from "../responses.js";
+import { turns } from "../turns.js";
+
+/** Where a faulty service is, and what it has seen. */
+export interface Place {
+  readonly options: ClientOptions & { readonly baseUrl: string };
+  /** Requests whose headers came. */
+  requests: number;
+  /** Connections open now. */
+  readonly sockets: ReadonlySet<Socket>;
+  /** Connections to the other origin that redirects name. */
+  readonly strayed: number;
+  /** Resolves once neither it nor a client that came after these has anything to do. */
+  quiet(before: ReadonlySet<Socket>): Promise<void>;
+  /** Reads on where it had stopped: only so it learns that the other side has gone. */
+  readOn(): void;
+  close(): Promise<void>;
+}
+
+/** A place where no request ever arrives. */
+export function nowhere(options: Place["options"], close: () => Promise<void> = async () => {}): Place {
+  return {
+    options,
+    requests: 0,
+    sockets: new Set(),
+    strayed: 0,
+    quiet: () => turns(),
+    readOn: () => {},
+    close,
+  };
+}
+
+/** One way for a service to misbehave, and what must come of a call of each operation. */
+export interface Fault {
+  readonly name: string;
+  readonly start: () => Promise<Place>;
+  readonly outcomes: Outcomes;
+  /** What becomes of it over Node's fetch, where that cannot be the same. */
+  readonly overFetch?: {
+    readonly outcomes?: Outcomes;
+    /** Outcomes that are as right. */
+    readonly or?: Outcomes;
+    readonly client?: ClientOptions;
+  };
+  /** Options of the client. A fault with times of its own happens on a clock of the test's. */
+  readonly client?: ClientOptions;
+  /** The size of what rerank and upload send. @default a few bytes */
+  readonly bodyBytes?: number;
+  /** Has a good call come first, whose connection the faulty one can use; what to wait for between the two. */
+  readonly afterGoodCall?: (place: Place) => Promise<unknown>;
+  /** Takes so much memory or time that few may run at once. */
+  readonly heavy?: boolean;
+}
+
+/** Thrown where a fault cannot be had on this machine. */
+export class CannotHappenHere extends Error {}
+
+/** What must come of a call. */
+export interface Outcome {
+  readonly code: StatusCode | "OK";
+  readonly executed?: Executed;
+  readonly inferred?: boolean;
+  readonly codeSource?: string;
+  /** Requests the server counts. */
+  readonly requests: number;
+  /** Requests the client makes. */
+  readonly attempts: number;
+}
+
+/** What must come of a call of each operation. */
+export type Outcomes = Readonly<Record<OperationId, Outcome>>;
+
+/** The outcomes of an event of the decision table. @param seen False when the server can count no request. */
+export function like(event: string, { seen = true }: { seen?: boolean } = {}): Outcomes {
+  const row = decisionRows.find((candidate) => candidate.event === event);
+  if (row === undefined) throw new Error(`The decision table has no event ${event}.`);
+  return outcomesOf(row, seen);
+}
+
+/** The outcomes of a row of the decision table. */
+export function outcomesOf({ operations, codeSource }: DecisionRow, seen = true): Outcomes {
+  const outcomes = Object.entries(operations).map(([operation, expected]) => {
+    const { requests, attempts = requests, code, executed, inferred } = expected;
+    return [operation, { code, executed, inferred, codeSource, requests: seen ? requests : 0, attempts }];
+  });
+  return Object.fromEntries(outcomes) as Outcomes;
+}
+
+/** Success with the last of so many requests. */
+export function successAfter(requests: number): Outcome {
+  return { code: "OK", requests, attempts: requests };
+}
+
+const success = successAfter(1);
+
+/** Success at once, of every operation. */
+export const succeeds: Outcomes = succeeding(operationCalls);
+
+/** The outcomes of an event that the first repeat does not meet. */
+export function onceLike(event: string): Outcomes {
+  const outcomes = Object.entries(like(event)).map(([operation, outcome]) => [
+    operation,
+    outcome.requests > 1 ? successAfter(2) : outcome,
+  ]);
+  return Object.fromEntries(outcomes) as Outcomes;
+}
+
+/** The same of a connection that was used before: what may not be sent twice takes a new one, and does not meet it. */
+export function onceOnReuse(event: string): Outcomes {
+  return { ...onceLike(event), ...succeeding(operationCalls.filter(({ safe }) => !safe)) };
+}
+
+function succeeding(calls: typeof operationCalls): Outcomes {
+  return Object.fromEntries(calls.map(({ operation }) => [operation, success])) as Outcomes;
+}
+
+/** What the server does in one moment of one connection. */
+export type Act = (socket: Socket, moment: Moment) => void;
+
+/** Which moment it is. */
+export interface Moment {
+  /** The request's number on its connection, from 1; 0 before the first. */
+  readonly request: number;
+  /** The address of another origin. */
+  readonly elsewhere: string;
+}
+
+/** How a server behaves. Left out, a moment passes in silence. */
+export interface Behaviour {
+  /** Once connected; then no request is read. */
+  readonly connection?: Act;
+  /** Once the headers of a request have come; its body is read on and ignored unless the socket is paused. */
+  readonly headers?: Act;
+  /** Once a request has come whole. */
+  readonly request?: Act;
+  readonly tls?: TlsOptions;
+  readonly scheme?: "https";
+}
+
+/** Starts a service over bare sockets on a free port that behaves so, and counts what it sees. */
+export async function serve(behaviour: Behaviour): Promise<Place> {
+  return await new FaultServer(behaviour).start();
+}
+
+class FaultServer implements Place {
+  requests = 0;
+  strayed = 0;
+  readonly #behaviour: Behaviour;
+  readonly #server: Server;
+  readonly #elsewhere: Server;
+  readonly sockets: Set<Socket> = new Set();
+
+  constructor(behaviour: Behaviour) {
+    this.#behaviour = behaviour;
+    const serveOne = (socket: Socket) => this.#serve(socket);
+    this.#server = behaviour.tls
+      ? tls.createServer(behaviour.tls, serveOne).on("tlsClientError", () => {})
+      : createServer(serveOne);
+    this.#server.on("connection", (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => this.sockets.delete(socket));
+    });
+    this.#elsewhere = createServer((socket) => {
+      this.strayed += 1;
+      socket.on("error", () => {}).destroy();
+    });
+  }
+
+  async start(): Promise<this> {
+    await Promise.all(
+      [this.#server, this.#elsewhere].map((server) => once(server.listen(0, "127.0.0.1"), "listening")),
+    );
+    return this;
+  }
+
+  get options(): Place["options"] {
+    const { tls, scheme = tls ? "https" : "http" } = this.#behaviour;
+    return { baseUrl: `${scheme}://127.0.0.1:${portOf(this.#server)}` };
+  }
+
+  quiet(before: ReadonlySet<Socket>): Promise<void> {
+    return quiet(this.sockets, before);
+  }
+
+  readOn(): void {
+    for (const socket of this.sockets) socket.resume();
+  }
+
+  async close(): Promise<void> {
+    const closed = Promise.all([once(this.#server, "close"), once(this.#elsewhere, "close")]);
+    this.#server.close();
+    this.#elsewhere.close();
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  #serve(socket: Socket): void {
+    const { connection, headers, request } = this.#behaviour;
+    const elsewhere = `http://127.0.0.1:${portOf(this.#elsewhere)}/elsewhere`;
+    socket.on("error", () => {});
+    if (connection) {
+      connection(socket, { request: 0, elsewhere });
+      return;
+    }
+    const reader = new RequestReader({
+      headers: (number) => {
+        this.requests += 1;
+        headers?.(socket, { request: number, elsewhere });
+      },
+      request: (number) => request?.(socket, { request: number, elsewhere }),
+    });
+    socket.on("data", (chunk: Buffer) => reader.take(chunk));
+  }
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** What is told of a connection's requests, each by its number from 1. */
+export interface RequestEvents {
+  headers(number: number): void;
+  request(number: number): void;
+}
+
+const headEnd = "\r\n\r\n";
+
+/** Finds where requests begin and end in the bytes of one connection. */
+export class RequestReader {
+  readonly #events: RequestEvents;
+  #number = 0;
+  #head: Buffer = Buffer.alloc(0);
+  /** Bytes of the body still to come; undefined between requests. */
+  #missing: number | undefined;
+
+  constructor(events: RequestEvents) {
+    this.#events = events;
+  }
+
+  take(bytes: Buffer): void {
+    for (let left: Buffer | undefined = bytes; left !== undefined && left.byteLength > 0; ) {
+      left = this.#missing === undefined ? this.#takeHead(left) : this.#takeBody(left, this.#missing);
+    }
+  }
+
+  #takeHead(bytes: Buffer): Buffer | undefined {
+    const all = Buffer.concat([this.#head, bytes]);
+    const end = all.indexOf(headEnd);
+    this.#head = end < 0 ? all : Buffer.alloc(0);
+    if (end < 0) return undefined;
+    const length = /^content-length: *(\d+)\r?$/im.exec(all.toString("latin1", 0, end + 2))?.[1];
+    this.#number += 1;
+    this.#events.headers(this.#number);
+    return this.#takeBody(all.subarray(end + headEnd.length), Number(length ?? 0));
+  }
+
+  #takeBody(bytes: Buffer, missing: number): Buffer {
+    if (bytes.byteLength < missing) {
+      this.#missing = missing - bytes.byteLength;
+      return bytes.subarray(bytes.byteLength);
+    }
+    this.#missing = undefined;
+    this.#events.request(this.#number);
+    return bytes.subarray(missing);
+  }
+}
+
+type Bytes = string | Uint8Array;
+
+/** A head of a response. */
+export function head(
+  status: string | number,
+  headers: Readonly<Record<string, string | number>> = {},
+): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status}${typeof status === "number" ? " As Asked" : ""}\r\n${lines.join("")}\r\n`;
+}
+
+/** A whole response with its length. */
+export function respond(
+  status: string | number,
+  body: Bytes,
+  headers: Readonly<Record<string, string | number>> = {},
+): Buffer {
+  const type = { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers };
+  return Buffer.concat([Buffer.from(head(status, type), "latin1"), Buffer.from(body as string)]);
+}
+
+/** A right response of any operation. */
+export const good: Buffer = respond(200, goodText);
+
+// Between two calls a busy machine may need more than the 4 s for which Node's fetch keeps a connection by default.
+const goodAndKept = respond(200, goodText, { "keep-alive": "timeout=25" });
+
+/** Does something else with all but the first request of a connection, and responds to that one as it should. */
+export function afterGood(act: Act): Act {
+  return (socket, moment) => (moment.request === 1 ? void socket.write(goodAndKept) : act(socket, moment));
+}
+
+/** Sends these bytes, and then nothing. */
+export function send(...parts: readonly Bytes[]): Act {
+  return (socket) => void socket.write(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+}
+
+/** Sends these bytes and closes. */
+export function sendAndClose(...parts: readonly Bytes[]): Act {
+  return (socket) => void socket.end(Buffer.concat(parts.map((part) => Buffer.from(part as string))));
+}
+
+/** Sends these bytes, gives them time to arrive, and resets. */
+export function sendAndReset(...parts: readonly Bytes[]): Act {
+  return (socket, moment) => {
+    send(...parts)(socket, moment);
+    void readByClient(socket).then(() => socket.resetAndDestroy());
+  };
+}
+
+/** Sends some bytes at once, then the others one by one. */
+export function drip(first: Bytes, rest: string, everyMs: number): Act {
+  return (socket) => {
+    socket.write(first);
+    let timer: NodeJS.Timeout;
+    const next = (sent: number): void => {
+      if (sent >= rest.length) return;
+      timer = setTimeout(() => {
+        socket.write(rest.charAt(sent));
+        next(sent + 1);
+      }, everyMs);
+    };
+    next(0);
+    socket.on("close", () => clearTimeout(timer));
+  };
+}
+
+/** Sends some bytes, then the others again and again, as fast as they are taken. */
+export function endless(first: Bytes, again: Bytes): Act {
+  return (socket) => {
+    socket.write(first);
+    const more = (): void => {
+      if (!socket.destroyed) socket.write(again, () => setImmediate(more));
+    };
+    more();
+  };
+}
 
 /** As much of an operation as a fault needs. */
 export type CalledOperation = Pick<OperationCall, "operation" | "call">;

@@ -4,8 +4,7 @@ import type { CallPromise, Client, ClientOptions } from "../../../src/index.js";
 import { takeLeaks } from "../canaryWatch.js";
 import { transports } from "../clients.js";
 import { TestClock } from "../clock.js";
-import type { Fault } from "./fault.js";
-import type { Outcome } from "./outcomes.js";
+import type { Fault, Outcome } from "./runFault.js";
 import { type CalledOperation, runFault, type Seen, statusErrorOf } from "./runFault.js";
 
 interface Run {

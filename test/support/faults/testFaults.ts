@@ -3,8 +3,7 @@ import type { ClientOptions } from "../../../src/index.js";
 import { takeLeaks } from "../canaryWatch.js";
 import { type OperationCall, operationCalls, transports } from "../clients.js";
 import { TestClock } from "../clock.js";
-import type { Fault } from "./fault.js";
-import type { Outcome } from "./outcomes.js";
+import type { Fault, Outcome } from "./runFault.js";
 import { runFault, type Seen, statusErrorOf } from "./runFault.js";
 
 interface Run {

@@ -1,0 +1,535 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createOpenapiClient } from "../../../src/adapters/openapiFetch.js";
+import {
+  type CallPromise,
+  type Client,
+  type FetchLike,
+  isStatusError,
+  type RerankRequest,
+} from "../../../src/index.js";
+import { transports } from "../../support/clients.js";
+import { goodText } from "../../support/responses.js";
+import {
+  anyString,
+  base64,
+  hides,
+  holdsFor,
+  hostileString,
+  inOneRead,
+  longString,
+  plainClient,
+  settled,
+  visible,
+  within,
+} from "./support/runs.js";
+import { asking, type Echo, useEchoServer } from "./support/services.js";
+
+describe("a base URL", () => {
+  const server = useEchoServer();
+
+  const secret = "pw-7Q9x";
+  const scheme = fc.constantFrom(
+    ..."https:// http:// HTTPS:// https: https:/// http:/ ftp:// file:// javascript: // wss://".split(" "),
+    "",
+  );
+  const user = fc.constantFrom("", "", "", `${secret}@`, `me:${secret}@`);
+  const host = fc.oneof(
+    fc.constantFrom(
+      ..."api.example.com localhost 127.0.0.1 127.1 0x7f.0.0.1 2130706433 [::1] [::2] 10.0.0.1 0.0.0.0".split(
+        " ",
+      ),
+      ..."localhost. 127.0.0.1.example.com bücher.example EXAMPLE.com a..b %6cocalhost".split(" "),
+    ),
+    anyString,
+  );
+  const port = fc.constantFrom("", "", ":80", ":443", ":4010", ":0", ":65536", ":x");
+  const path = fc.oneof(
+    fc.constantFrom(
+      "",
+      "/",
+      "//",
+      "/base",
+      "/base/",
+      "/a//b/",
+      "/a/../b",
+      "/a/%2E%2e",
+      "/{account_id}",
+      "/$&",
+    ),
+    anyString.map((text) => `/${text}`),
+    longString.map((text) => `/${text}`),
+  );
+  const rest = fc.constantFrom("", "", "", "", `?key=${secret}`, `#${secret}`, "?", "#");
+
+  const addresses = fc.record({
+    baseUrl: fc.oneof(
+      { weight: 9, arbitrary: fc.tuple(scheme, user, host, port, path, rest).map((parts) => parts.join("")) },
+      { weight: 1, arbitrary: hostileString },
+    ),
+    allowInsecureHttp: fc.boolean(),
+  });
+
+  const ownMachine = /^(localhost|\[::1\]|127(\.\d+){3})$/;
+
+  /** What an address that was taken must be, and where a call of it must go. */
+  function destination(baseUrl: string, allowInsecureHttp: boolean): string {
+    const { protocol, hostname, origin, pathname, username, password, search, hash } = new URL(baseUrl);
+    assert.deepEqual([username, password, search, hash], ["", "", "", ""]);
+    assert.ok(
+      protocol === "https:" || (protocol === "http:" && (allowInsecureHttp || ownMachine.test(hostname))),
+    );
+    let end = pathname.length;
+    while (pathname[end - 1] === "/") end -= 1;
+    return `${origin}${pathname.slice(0, end)}/v1/accounts/acme/deployments/prod:scale`;
+  }
+
+  test(
+    "an address is used as the URL standard reads it, or refused without saying it again",
+    async () => {
+      let taken = 0;
+      await holdsFor(addresses, 8_000, async ({ baseUrl, allowInsecureHttp }) => {
+        const urls: string[] = [];
+        const fetch: FetchLike = async (url) => {
+          urls.push(url);
+          return { status: 200, headers: new Map(), body: inOneRead("{}") };
+        };
+        const { value: client, error } = await settled(() =>
+          plainClient(baseUrl, { fetch, allowInsecureHttp }),
+        );
+        if (error !== undefined) {
+          assert.ok(error.code === "INVALID_ARGUMENT" && error.executed === "no");
+          hides(error, secret);
+          if (baseUrl.length > 20) hides(error, baseUrl);
+          return;
+        }
+        taken += 1;
+        await client?.deployments.scale("prod", 1);
+        assert.deepEqual(urls, [destination(baseUrl, allowInsecureHttp)]);
+      });
+      assert.ok(taken > 0);
+    },
+    within(300_000),
+  );
+
+  const segments = fc.array(fc.oneof(anyString, fc.constantFrom("base", "v2", "")), { maxLength: 4 });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test(
+      "the path of an address comes before the operation's own",
+      async () => {
+        let taken = 0;
+        await holdsFor(segments, 1_000, async (prefix) => {
+          const baseUrl = [server.url, ...prefix].join("/");
+          const { value: client } = await settled(() => plainClient(baseUrl, options));
+          if (client === undefined) return;
+          const { headers } = await client.deployments.scale("prod", 1).withResponse();
+          await client.close();
+          taken += 1;
+          const sent = headers["x-received"]?.replace("PATCH ", server.url);
+          assert.equal(sent, destination(baseUrl, false));
+        });
+        assert.ok(taken > 0);
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("an id", () => {
+  const server = useEchoServer();
+  const bytes = new Uint8Array([1]);
+
+  // Where the contract's path has the id.
+  type Call = (client: Client, id: string) => CallPromise<unknown>;
+  const places: readonly (readonly [call: Call, before: string, after: string])[] = [
+    [
+      (client, id) => client.reinforcementFineTuningJobs.resume(id),
+      "POST /v1/accounts/acme/reinforcementFineTuningJobs/",
+      ":resume",
+    ],
+    [(client, id) => client.deployments.scale(id, 1), "PATCH /v1/accounts/acme/deployments/", ":scale"],
+    [
+      (client, id) => client.datasets.upload(id, bytes, { name: "f" }),
+      "POST /v1/accounts/acme/datasets/",
+      ":upload",
+    ],
+    [
+      (client, accountId) => client.deployments.scale("prod", 1, { accountId }),
+      "PATCH /v1/accounts/",
+      "/deployments/prod:scale",
+    ],
+  ];
+
+  const cases = fc.record({ id: hostileString, place: fc.constantFrom(...places) });
+
+  // The rule, written once more in another way.
+  function usable(id: string): boolean {
+    return id.length <= 256 && !/^\.{1,2}$/.test(id) && /^[^/\\?#%\p{Cc}\p{Cs}]+$/u.test(id);
+  }
+
+  /** Makes the call; the request that was received, or undefined when it was refused before sending. */
+  async function requestOf(client: Client, call: Call, id: string): Promise<string | undefined> {
+    try {
+      const { headers } = await call(client, id).withResponse();
+      return headers["x-received"];
+    } catch (error) {
+      if (!isStatusError(error, "INVALID_ARGUMENT") || error.executed !== "no") throw error;
+      assert.equal(error.attempts.length, 0);
+      return undefined;
+    }
+  }
+
+  function isThere(received: string, id: string, [, before, after]: (typeof places)[number]): void {
+    assert.ok(received.startsWith(before) && received.endsWith(after), received);
+    const segment = received.slice(before.length, -after.length);
+    assert.doesNotMatch(segment, /[/\\?#:]|^\.{0,2}$/);
+    assert.equal(decodeURIComponent(segment), id);
+  }
+
+  // A fetch function is told the same URL as a server is: 100,000 times over sockets would take too long.
+  let handed = 0;
+  const address = "https://api.example.com";
+  const recording: FetchLike = async (url, { method }: { method: string }) => {
+    handed += 1;
+    assert.ok(url.startsWith(`${address}/`), url);
+    const received = `${method} ${url.slice(address.length)}`;
+    return { status: 200, headers: new Map([["x-received", received]]), body: inOneRead(goodText) };
+  };
+
+  describe.each([
+    { name: "a fetch function", options: { fetch: recording }, baseUrl: () => address, count: 80_000 },
+    ...transports.map((transport) => ({ ...transport, baseUrl: () => server.url, count: 10_000 })),
+  ])("over $name", ({ options, baseUrl, count }) => {
+    test(
+      "an id goes to exactly its place in the operation's path, or nowhere",
+      async () => {
+        const client = plainClient(baseUrl(), options);
+        server.requests = handed = 0;
+        let sent = 0;
+        await holdsFor(cases, count, async ({ id, place }) => {
+          const received = await requestOf(client, place[0], id);
+          assert.equal(received !== undefined, usable(id));
+          if (received === undefined) return;
+          sent += 1;
+          isThere(received, id, place);
+        });
+        expect(server.requests + handed).toBe(sent);
+        expect(sent).toBeGreaterThan(0);
+        await client.close();
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("the path of a request", () => {
+  const server = useEchoServer();
+
+  // Whole strings, and segments that begin as a path should. Path and query come back in a header of the response, which
+  // Node reads up to 16 KiB: each character may take nine.
+  const path = fc
+    .oneof(
+      hostileString,
+      hostileString.map((text) => `/${text}`),
+      fc.array(hostileString, { minLength: 1, maxLength: 4 }).map((segments) => `/${segments.join("/")}`),
+    )
+    .map((long) => long.slice(0, 1000));
+  const text = hostileString.map((long) => long.slice(0, 100));
+  const query = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 2 })), { maxKeys: 2 });
+  const cases = fc.record({ path, query });
+
+  // The rules, written once more in another way.
+  function isUsable(given: string): boolean {
+    return (
+      given
+        .split("/")
+        .every((segment, index) =>
+          index === 0
+            ? segment === ""
+            : segment.length <= 256 &&
+              !/^\.{1,2}$/.test(segment) &&
+              /^[^/\\?#%\p{Cc}\p{Cs}]+$/u.test(segment),
+        ) && given.startsWith("/")
+    );
+  }
+
+  type Query = Readonly<Record<string, string | readonly string[]>>;
+
+  function pairsOf(given: Query): string[][] {
+    return Object.entries(given).flatMap(([name, value]) =>
+      [value].flat().map((each) => [name, each as string]),
+    );
+  }
+
+  // As the server reads it.
+  function isThere(received: string, base: string, given: { path: string; query: Query }): void {
+    assert.ok(received.startsWith(`POST ${base}/`), received);
+    const [target = "", search = ""] = received.slice(`POST ${base}`.length).split("?", 2);
+    assert.deepEqual(target.split("/").map(decodeURIComponent), given.path.split("/"));
+    assert.match(received, /^POST [^#\\\s]+$/);
+    assert.deepEqual([...new URLSearchParams(search)], pairsOf(given.query));
+  }
+
+  /** Makes the call; the request that was received, or undefined when it was refused before sending. */
+  async function requestOf(
+    client: Client,
+    given: { path: string; query: Query },
+  ): Promise<string | undefined> {
+    try {
+      const { headers } = await client.request({ method: "POST", body: {}, ...given }).withResponse();
+      return headers["x-received"];
+    } catch (error) {
+      if (!isStatusError(error, "INVALID_ARGUMENT") || error.executed !== "no") throw error;
+      assert.equal(error.attempts.length, 0);
+      return undefined;
+    }
+  }
+
+  // A fetch function is told the same URL as a server is: so often over sockets would take too long.
+  let handed = 0;
+  const address = "https://api.example.com";
+  const recording: FetchLike = async (url, { method }: { method: string }) => {
+    handed += 1;
+    assert.equal(new URL(url).href, url);
+    assert.equal(new URL(url).origin, address);
+    const headers = new Map([["x-received", `${method} ${url.slice(address.length)}`]]);
+    return { status: 200, headers, body: inOneRead("") };
+  };
+
+  describe.each([
+    { name: "a fetch function", options: { fetch: recording }, baseUrl: () => address, count: 40_000 },
+    ...transports.map((transport) => ({ ...transport, baseUrl: () => server.url, count: 4_000 })),
+  ])("over $name", ({ options, baseUrl, count }) => {
+    test.each(["", "/team/a%20pi"])(
+      "a path is sent segment by segment below the base URL%s, or not at all",
+      async (base) => {
+        const client = plainClient(baseUrl() + base, options);
+        server.requests = handed = 0;
+        let sent = 0;
+        await holdsFor(cases, count, async (given) => {
+          const received = await requestOf(client, given);
+          const wellFormed = pairsOf(given.query)
+            .flat()
+            .every((each) => !/\p{Cs}/u.test(each));
+          assert.equal(received !== undefined, isUsable(given.path) && wellFormed);
+          if (received === undefined) return;
+          sent += 1;
+          isThere(received, base, given);
+        });
+        expect(server.requests + handed).toBe(sent);
+        expect(sent).toBeGreaterThan(0);
+        await client.close();
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("a path over openapi-fetch", () => {
+  const address = "https://api.example.com";
+  const cases = fc.record({ id: hostileString, value: hostileString.map((long) => long.slice(0, 200)) });
+  const received: string[] = [];
+  const recording: FetchLike = async (url) => {
+    received.push(url);
+    return { status: 200, headers: new Map(), body: inOneRead("") };
+  };
+
+  interface Document {
+    "/v1/things/{id}:look": {
+      get: { parameters: { path: { id: string }; query: { value: string } }; responses: { 200: object } };
+    };
+  }
+
+  // The rules of ids, written once more in another way.
+  function isUsable(id: string): boolean {
+    return id.length <= 256 && !/^\.{1,2}$/.test(`${id}`) && /^[^/\\?#%\p{Cc}\p{Cs}]+$/u.test(id);
+  }
+
+  test(
+    "a parameter of openapi-fetch goes to exactly its place in the path or the query, or nowhere",
+    async () => {
+      const api = createOpenapiClient<Document>(plainClient(address, { fetch: recording }));
+      let sent = 0;
+      const holds = async ({ id, value }: { id: string; value: string }): Promise<void> => {
+        try {
+          await api.GET("/v1/things/{id}:look", { params: { path: { id }, query: { value } } });
+        } catch (error) {
+          if (!isStatusError(error, "INVALID_ARGUMENT") || error.executed !== "no") throw error;
+          assert.ok(!isUsable(id) || /\p{Cs}/u.test(value) || id.length > 251, id);
+          return;
+        }
+        sent += 1;
+        const url = new URL(received.pop() ?? "");
+        assert.equal(url.origin, address);
+        assert.deepEqual(url.pathname.split("/").map(decodeURIComponent), ["", "v1", "things", `${id}:look`]);
+        assert.deepEqual([...url.searchParams], [["value", value]]);
+      };
+      await holdsFor(cases, 20_000, holds, 1);
+      expect(sent).toBeGreaterThan(0);
+      expect(received).toEqual([]);
+    },
+    within(300_000),
+  );
+});
+
+describe("a key", () => {
+  const server = useEchoServer();
+
+  // Never part of an error's own words, and long enough to be recognised where a text was cut.
+  const mark = "sk-7Q9xZ";
+  const keys = fc.oneof(
+    { weight: 3, arbitrary: hostileString.map((rest) => mark + rest) },
+    { weight: 2, arbitrary: fc.string({ unit: visible }).map((rest) => mark + rest) },
+    { weight: 1, arbitrary: hostileString },
+  );
+
+  const plain: RerankRequest = { query: "q", documents: ["d"] };
+
+  // A server that says the key again.
+  const echoes: readonly ((key: string) => string)[] = [
+    (key) => `Wrong key ${key}.`,
+    (key) =>
+      JSON.stringify({ error: { code: 401, message: `Wrong key ${key}.`, status: "UNAUTHENTICATED" } }),
+    (key) => JSON.stringify({ detail: [{ msg: key, key: { key } }] }),
+    (key) => JSON.stringify(key),
+    (key) => `<html><title>${key}</title>`,
+    (key) => "x".repeat(4090) + key,
+    (key) => JSON.stringify({ message: "Wrong key.", more: ["x".repeat(4090), key] }),
+    (key) => JSON.stringify({ message: key, more: "x".repeat(4090) }).replaceAll("/", "\\/"),
+    (key) => JSON.stringify({ message: JSON.stringify({ key: `Bearer ${key}` }) }),
+    (key) => JSON.stringify({ message: `/?key=${encodeURIComponent(key)}&page=1` }),
+    (key) => `<p>${key.replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</p>`,
+    (key) => JSON.stringify({ message: `Basic ${base64(`me:${key}`)}` }),
+    (key) => JSON.stringify({ message: key }).slice(0, -3),
+    (key) => `Wrong key ${key.slice(0, 8)}`,
+  ];
+
+  const cases = fc.record({
+    key: keys,
+    byFunction: fc.boolean(),
+    echo: fc.constantFrom(...echoes),
+  });
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test(
+      "a key is sent exactly as it is, or refused; no error shows it",
+      async () => {
+        let sent = 0;
+        await holdsFor(cases, 5_000, async ({ key, byFunction, echo }) => {
+          const apiKey = byFunction ? () => key : key;
+          const made = await settled(() => plainClient(server.url, { ...options, apiKey }));
+          const client = made.value;
+          const { value, error } = client ? await settled(() => client.rerank(plain)) : made;
+          assert.equal(error !== undefined, !/^[!-~]{1,8192}$/.test(key));
+          if (error !== undefined) {
+            assert.equal(error.code, "INVALID_ARGUMENT");
+            assert.equal(error.executed, "no");
+            if (key.startsWith(mark)) hides(error, key);
+            return;
+          }
+          sent += 1;
+          assert.equal((value as unknown as Echo).headers.authorization, `Bearer ${key}`);
+          const response = { status: 401, headers: { "x-request-id": key }, body: base64(echo(key)) };
+          const failed = await settled(() => client?.rerank(asking(response)));
+          assert.equal(failed.error?.code, "UNAUTHENTICATED");
+          if (key.startsWith(mark)) hides(failed.error, mark);
+          await client?.close();
+        });
+        assert.ok(sent > 0);
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("a header", () => {
+  const server = useEchoServer();
+  const body: RerankRequest = { query: "q", documents: ["d"] };
+  const printable = fc.string({
+    unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+  });
+
+  const cases = fc.record({
+    name: fc.oneof(
+      fc.constantFrom("x-test", "X-Test", "__proto__", "constructor", "cookie", "accept"),
+      anyString,
+    ),
+    value: fc.oneof(printable, hostileString),
+    ofCall: fc.boolean(),
+  });
+
+  const reserved = /^(authorization|connection|content-length|content-type|host|transfer-encoding)$/i;
+
+  describe.each(transports)("over $name", ({ name: transport, options }) => {
+    test(
+      "a header arrives as it was given, or is refused",
+      async () => {
+        let sent = 0;
+        await holdsFor(cases, 5_000, async ({ name, value, ofCall }) => {
+          const headers = Object.fromEntries([[name, value]]);
+          const client = ofCall ? plainClient(server.url, options) : undefined;
+          const { value: response, error } = await settled(() =>
+            client
+              ? client.rerank(body, { headers })
+              : plainClient(server.url, { ...options, headers }).rerank(body),
+          );
+          const usable = /^[\t -~]{0,8192}$/.test(value) && /^[!#$%&'*+.^_`|~\w-]{1,256}$/.test(name);
+          assert.equal(error === undefined, usable && !reserved.test(name), error?.message);
+          if (error !== undefined) {
+            assert.ok(error.code === "INVALID_ARGUMENT" && error.executed === "no");
+            return;
+          }
+          sent += 1;
+          // Node's fetch loses it.
+          if (transport === "fetch" && name === "__proto__") return;
+          const received = (response as unknown as Echo).headers;
+          // Space around a value is not part of it. (RFC 9110, 5.5.)
+          assert.equal(received[name.toLowerCase()], value.replace(/^[\t ]+|[\t ]+$/g, ""));
+          assert.match(received.authorization ?? "", /^Bearer \S+$/);
+        });
+        assert.ok(sent > 0);
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("a file name", () => {
+  const server = useEchoServer();
+  const bytes = new Uint8Array([1]);
+  // What busboy reads of a part's headers.
+  const longestHeader = 16_000;
+
+  // The rule, written once more in another way.
+  function usable(name: string): boolean {
+    return name !== "" && !/^\.{1,2}$/.test(name) && /^[^\p{Cc}\p{Cs}]+$/u.test(name);
+  }
+
+  describe.each(transports)("over $name", ({ options }) => {
+    test(
+      "a file arrives with its base name, or is refused",
+      async () => {
+        const client = plainClient(server.url, options);
+        server.requests = 0;
+        let sent = 0;
+        await holdsFor(hostileString, 5_000, async (name) => {
+          const { value, error } = await settled(() => client.datasets.upload("reviews", bytes, { name }));
+          const base = name.split(/[/\\]/).at(-1) ?? "";
+          assert.equal(error === undefined, usable(base));
+          if (error !== undefined) {
+            assert.ok(error.code === "INVALID_ARGUMENT" && error.executed === "no");
+            return;
+          }
+          sent += 1;
+          if (Buffer.byteLength(base) > longestHeader) return;
+          assert.equal((value as unknown as Echo).filename, base.replaceAll('"', "%22"));
+        });
+        assert.equal(server.requests, sent);
+        await client.close();
+      },
+      within(300_000),
+    );
+  });
+});
