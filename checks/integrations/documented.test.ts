@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { runProgram } from "./support/program.ts";
-import { firstBody, server, service } from "./support/service.ts";
+import { server, service } from "./support/service.ts";
 
 const folder = new URL("documented/", import.meta.url);
 const node20 = fileURLToPath(new URL("node_modules/node-20/bin/node", import.meta.url));

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
-import { FakeEmbeddings } from "@langchain/core/utils/testing";
+import { FakeEmbeddings, FakeListChatModel } from "@langchain/core/utils/testing";
 import { RetryableError as RestateRetry, TerminalError } from "@restatedev/restate-sdk";
 import { AbortTaskRunError } from "@trigger.dev/sdk";
 import { UnrecoverableError } from "bullmq";
 import { NonRetriableError, RetryAfterError } from "inngest";
+import { createAgent } from "langchain";
 import type { JobWithMetadata } from "pg-boss";
 import type { StatusError } from "tunerank";
 import { FatalError, RetryableError } from "workflow";
@@ -130,7 +131,10 @@ test("Mastra's results are ranked with one request", async () => {
 test("LangChain's tool gives an agent the best of what a retriever finds", async () => {
   const { searchTool } = await import("./documented/langchainTool.ts");
   const store = await MemoryVectorStore.fromTexts(texts, [], new FakeEmbeddings());
-  const found = await searchTool(store.asRetriever(3)).invoke({ query: "capital of France" });
-  assert.match(`${found}`, /^Paris is the capital of France\.\n\nA capital\./);
+  const search = searchTool(store.asRetriever(3));
+  assert.ok(createAgent({ model: new FakeListChatModel({ responses: [] }), tools: [search] }));
+  const { invoke } = search as unknown as { invoke(input: object): Promise<string> };
+  const found = await invoke.call(search, { query: "capital of France" });
+  assert.match(found, /^Paris is the capital of France\.\n\nA capital\./);
   assert.equal(service.requests.length, 1);
 });
