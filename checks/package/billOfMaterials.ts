@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { commandLineBuild } from "../../scripts/build/commandLine.js";
+import { commandLineBuild, mcpBuild } from "../../scripts/build/commandLine.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -59,21 +59,19 @@ export async function writeBillOfMaterials(user: string, files: readonly string[
   return `built into dist: ${components.map(({ name, version }) => `${name} ${version}`).join(", ") || "nothing"}`;
 }
 
-// The source maps name every module that was built in; the command's file has none, so it is built once more.
+// The source maps name every module that was built in; the command's files have none, so they are built once more.
 async function inlined(user: string, files: readonly string[]): Promise<ReadonlySet<string>> {
   const maps = files.filter((name) => name.endsWith(".js.map"));
-  const { metafile } = await build({
-    ...commandLineBuild,
-    absWorkingDir: root,
-    metafile: true,
-    write: false,
-  });
+  const built = [commandLineBuild, mcpBuild].map((part) =>
+    build({ ...part, absWorkingDir: root, outdir: "dist/cli", metafile: true, write: false }),
+  );
+  const inputs = (await Promise.all(built)).flatMap(({ metafile = { inputs: {} } }) =>
+    Object.keys(metafile.inputs),
+  );
   const sources = maps.flatMap(
     (file) => JSON.parse(readFileSync(path.join(user, "node_modules/tunerank", file), "utf8")).sources,
   );
-  const found = [...sources, ...Object.keys(metafile.inputs)].map(
-    (source) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1],
-  );
+  const found = [...sources, ...inputs].map((source) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(source)?.[1]);
   return new Set(found.filter((name) => name !== undefined));
 }
 
