@@ -1,9 +1,7 @@
-// The skill for coding agents: SKILL.md and what it refers to, from the contract, the command and the guides.
 import type { Command } from "commander";
 import type { PlainGuide } from "../../docs/build/plainGuides.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { helpExamples } from "../../src/cli/help.js";
-import { operationOfCommand } from "../../src/cli/options.js";
 import { createProgram } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";
 import { type OperationRow, operations, type RetryKind } from "../../src/generated/contract.js";
@@ -126,7 +124,5 @@ function commandPart(command: Command): string {
     ...command.registeredArguments.map((each) => `- \`${each.name()}\`: ${each.description}`),
     ...options.map(({ flags, description }) => `- \`${flags}\`: ${description}`),
   ];
-  const operation = operationOfCommand[command.name() as keyof typeof operationOfCommand];
-  const calls = operation === undefined ? "" : ` It calls \`${operation}\`.`;
-  return `## tunerank ${command.name()} ${command.usage()}\n\n${command.description()}${calls}\n\n${rows.join("\n")}`;
+  return `## tunerank ${command.name()} ${command.usage()}\n\n${command.description()}\n\n${rows.join("\n")}`;
 }
