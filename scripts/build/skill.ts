@@ -4,7 +4,7 @@ import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { helpExamples } from "../../src/cli/help.js";
 import { createProgram } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";
-import { type OperationRow, operations, type RetryKind } from "../../src/generated/contract.js";
+import { type OperationRow, operations } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { version } from "../../src/generated/version.js";
 
@@ -20,12 +20,8 @@ export function skillFiles(guides: readonly PlainGuide[]): Readonly<Record<strin
   };
 }
 
-const again: Readonly<Record<RetryKind, string>> = {
-  read: "changes nothing: call again",
-  set: "leads to the same state: call again, unless a newer value was set",
-  start: "never before you have looked",
-  append: "never before you have looked",
-};
+const never = "never before you have looked";
+const again = { read: "yes", set: "yes, unless a newer value was set", start: never, append: never };
 
 function skill(): string {
   const rows = Object.entries(operations as Readonly<Record<string, OperationRow>>).map(

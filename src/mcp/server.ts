@@ -41,7 +41,7 @@ const instructions =
 /** Serves the tools over stdin and stdout until the client closes the connection or `signal` aborts. */
 export function serve(served: Served, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const transport = new StdioServerTransport();
+    const transport = new StdioServerTransport(process.stdin, process.stdout);
     // The library closes the transport at the end of stdin, and after a message that is too large.
     const close = transport.close.bind(transport);
     transport.close = () => close().finally(resolve);
