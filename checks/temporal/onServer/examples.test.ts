@@ -4,11 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import { Client, Connection } from "@temporalio/client";
 import { readResults } from "../support/lists.js";
 import { runProgram, startProgram } from "../support/program.js";
 import { type Service, startService } from "../support/service.js";
-import { until } from "../support/waiting.js";
 
 const { TEMPORAL_ADDRESS = "", TEMPORAL_NAMESPACE = "" } = process.env;
 const folder = mkdtempSync(path.join(tmpdir(), "tunerank-temporal-"));
@@ -37,4 +35,3 @@ test("bulk.ts ranks every chunk", async () => {
   const ids = readResults({ folder }, "requests").map(({ id }) => id);
   assert.deepEqual(ids.sort(), ["0-0", "0-1", "1-0", "1-1", "2-0", "2-1"]);
 });
-
