@@ -19,9 +19,6 @@ if (["--temporal", "--refusals", "--server-killed"].some((each) => given.include
 }
 const installed = path.join(folder, "node_modules/tunerank");
 const documented = path.join(folder, "documented");
-const engines = ["bullmqFailed", "dbos", "inngest", "pgBoss", "restate", "triggerDev", "workflow"].map(
-  (name) => `${name}.ts`,
-);
 
 const node = newerNode();
 if (node === undefined) {
@@ -49,7 +46,7 @@ function copyDocumented(): void {
   rmSync(documented, { recursive: true, force: true });
   mkdirSync(path.join(documented, "old"), { recursive: true });
   saveBlocks("guide/adapters.md", documented);
-  saveBlocks("guide/beyond-one-machine.md", documented, engines);
+  saveBlocks("recipes/job-engines.md", documented);
   saveBlocks("guide/observing.md", documented, ["callSpans.ts"]);
   saveBlocks("guide/testing.md", documented, ["msw.ts", "nock.ts"]);
   saveBlocks("recipes/several-machines.md", documented, ["kubernetes.yml"]);

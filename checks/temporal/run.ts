@@ -61,11 +61,7 @@ if (options.server) {
 function copyDocumented(): void {
   const documented = path.join(folder, "documented");
   rmSync(documented, { recursive: true, force: true });
-  // Those of other engines are in checks/integrations.
-  const programs = ["worker", "workflows", "temporal", "bulk", "chunks", "bullmq"];
-  const shell = ["temporal", "temporalCompiled", "bullmq"];
-  const names = [...programs.map((name) => `${name}.ts`), ...shell.map((name) => `${name}.sh`)];
-  saveBlocks("guide/beyond-one-machine.md", documented, names);
+  saveBlocks("guide/beyond-one-machine.md", documented);
 }
 
 /** Runs the tests of these folders, or those of them that the command names. */

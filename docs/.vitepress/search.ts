@@ -55,7 +55,7 @@ guide/observing#onattempt-a-function-for-each-attempt: hook event callback for e
 guide/cli: command line terminal shell npx github actions cron bash exit code env environment variables
 guide/coming-from: cohere together voyage jina vllm openai migrate switch migration
 guide/adapters: vercel ai sdk langchain langchain.js rag vector retriever compressor
-guide/beyond-one-machine: queue queues worker bullmq redis sqs temporal workflow cron schedule durable inngest trigger.dev restate dbos vercel pg-boss
+guide/beyond-one-machine: queue queues worker bullmq redis sqs temporal workflow cron schedule durable
 guide/runtimes: proxy http_proxy https_proxy httpAgent https-proxy-agent proxy password corporate lambda serverless bun deno cloudflare edge node docker kubernetes
 guide/runtimes#custom-ca-and-client-certificates: tls ssl certificate ca client cert key pfx passphrase mtls mutual self-signed self signed rejectUnauthorized NODE_EXTRA_CA_CERTS unable to verify the first certificate private authority
 guide/runtimes#client-certificate-and-proxy: proxyagent requesttls proxytls mtls cert
@@ -91,6 +91,7 @@ recipes/jest-vitest: jest vitest mock offline test without network unexpected to
 recipes/scale-to-zero: scale to zero cron github actions kubernetes schedule night cost gpu
 recipes/did-it-run: upload timed out upload timed out poll polling watch job state executed
 recipes/several-machines: split divide a file the work across between servers hosts
+recipes/job-engines: inngest trigger.dev restate dbos vercel workflow pg-boss bullmq retry verdict
 recipes/assistant: assistant cursor copilot claude llms.txt ai agent mcp skill tools
 guide/upload#what-can-be-uploaded: createReadStream readable readstream stream buffer blob bytes toFile formdata-node retried request body stream
 guide/upload#errors-and-retries: formdata
