@@ -46,6 +46,7 @@ function copyDocumented(): void {
   rmSync(documented, { recursive: true, force: true });
   mkdirSync(path.join(documented, "old"), { recursive: true });
   saveBlocks("guide/adapters.md", documented);
+  saveBlocks("recipes/job-engines.md", documented);
   saveBlocks("guide/observing.md", documented, ["callSpans.ts"]);
   saveBlocks("guide/testing.md", documented, ["msw.ts", "nock.ts"]);
   saveBlocks("recipes/several-machines.md", documented, ["kubernetes.yml"]);

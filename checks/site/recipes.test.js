@@ -42,7 +42,7 @@ const wishes = [
   ["test without a network", ["test without a network"], "Test with Jest or Vitest", "fetch: service.fetch"],
   ["browsers", ["call from a browser"], "Call from a browser", "access-control-allow-origin"],
   ["what changed", ["know what changed"], "Changelog", "Unreleased"],
-  ["an assistant", ["use an AI coding assistant"], "Use a coding assistant", "dist/llms.txt"],
+  ["an assistant", ["use an AI coding assistant"], "Use it from an agent", "dist/llms.txt"],
   ["a proxy", ["go through a proxy"], "Proxies", 'proxy: "env"'],
 ];
 

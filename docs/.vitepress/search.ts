@@ -91,7 +91,8 @@ recipes/jest-vitest: jest vitest mock offline test without network unexpected to
 recipes/scale-to-zero: scale to zero cron github actions kubernetes schedule night cost gpu
 recipes/did-it-run: upload timed out upload timed out poll polling watch job state executed
 recipes/several-machines: split divide a file the work across between servers hosts
-recipes/assistant: assistant cursor copilot claude llms.txt ai agent
+recipes/job-engines: inngest trigger.dev restate dbos vercel workflow pg-boss bullmq retry verdict
+recipes/assistant: assistant cursor copilot claude llms.txt ai agent mcp skill tools
 guide/upload#what-can-be-uploaded: createReadStream readable readstream stream buffer blob bytes toFile formdata-node retried request body stream
 guide/upload#errors-and-retries: formdata
 guide/rerank#rank-your-own-objects: objects document objects text key rank_fields

@@ -59,6 +59,7 @@ export const sidebar: Item[] = [
     { text: "A Python client", link: "/recipes/python" },
     { text: "A Go client", link: "/recipes/go" },
     { text: "A coding assistant", link: "/recipes/assistant" },
+    { text: "Any job engine", link: "/recipes/job-engines" },
   ]),
   folded("In your program", [
     { text: "Test your code", link: "/guide/testing" },

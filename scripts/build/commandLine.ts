@@ -48,5 +48,9 @@ export const commandLineBuild: BuildOptions = {
   logLevel: "warning",
 };
 
-/** How the part of `tunerank mcp` is built. */
-export const mcpBuild: BuildOptions = { ...commandLineBuild, entryPoints: { mcp: "src/mcp/server.ts" } };
+/** How the part of `tunerank mcp` is built: with the smaller of its validators, which is never used. */
+export const mcpBuild: BuildOptions = {
+  ...commandLineBuild,
+  entryPoints: { mcp: "src/mcp/server.ts" },
+  conditions: ["tunerank-source", "browser"],
+};

@@ -1,12 +1,10 @@
-// The skill for coding agents: SKILL.md and what it refers to, from the contract, the command and the guides.
 import type { Command } from "commander";
 import type { PlainGuide } from "../../docs/build/plainGuides.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { helpExamples } from "../../src/cli/help.js";
-import { operationOfCommand } from "../../src/cli/options.js";
 import { createProgram } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";
-import { type OperationRow, operations, type RetryKind } from "../../src/generated/contract.js";
+import { type OperationRow, operations } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { version } from "../../src/generated/version.js";
 
@@ -22,12 +20,8 @@ export function skillFiles(guides: readonly PlainGuide[]): Readonly<Record<strin
   };
 }
 
-const again: Readonly<Record<RetryKind, string>> = {
-  read: "changes nothing: call again",
-  set: "leads to the same state: call again, unless a newer value was set",
-  start: "never before you have looked",
-  append: "never before you have looked",
-};
+const never = "never before you have looked";
+const again = { read: "yes", set: "yes, unless a newer value was set", start: never, append: never };
 
 function skill(): string {
   const rows = Object.entries(operations as Readonly<Record<string, OperationRow>>).map(
@@ -126,7 +120,5 @@ function commandPart(command: Command): string {
     ...command.registeredArguments.map((each) => `- \`${each.name()}\`: ${each.description}`),
     ...options.map(({ flags, description }) => `- \`${flags}\`: ${description}`),
   ];
-  const operation = operationOfCommand[command.name() as keyof typeof operationOfCommand];
-  const calls = operation === undefined ? "" : ` It calls \`${operation}\`.`;
-  return `## tunerank ${command.name()} ${command.usage()}\n\n${command.description()}${calls}\n\n${rows.join("\n")}`;
+  return `## tunerank ${command.name()} ${command.usage()}\n\n${command.description()}\n\n${rows.join("\n")}`;
 }

@@ -61,10 +61,12 @@ function end(message: string): never {
 async function generated(): Promise<Record<string, string>> {
   const manifest = JSON.parse(await current("package.json"));
   const { version } = manifest as { version: string };
+  const server = (await current("server.json")).replaceAll(/"version": ".*?"/g, `"version": "${version}"`);
   const ruleChecks = generateRuleChecks(operations);
   const methods = Object.entries(await generateMethods(document, operations, wrappers));
   return {
     "package.json": `${JSON.stringify({ ...withEntries(manifest), "x-contract-revision": revision }, null, 2)}\n`,
+    "server.json": server,
     "src/generated/contract.ts": withHeader(generateContract(document, operations)),
     "src/options/contractChecks.ts": withHeader(generateChecks(operations)),
     ...(ruleChecks && { "src/options/ruleChecks.ts": withHeader(ruleChecks) }),

@@ -80,8 +80,7 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 --delay <TIME> | delayMs | Send each response this much later.
 --fail <SCRIPT>... | status,code,times,retryAfter | Make the next requests fail: OPERATION:FAILURE, with xN for N requests and retry-after=SECONDS, such as rerank:503x2, upload:reset or rerank:429x2,retry-after=5. OPERATION is rerank, upload, scale, resume or an operation's id. FAILURE is a code, reset, stall, truncate, or a status from 200 to 599; even with 200 the body is an error. May be given more than once.
 --strict | | Reject fields and query parameters that the OpenAPI document does not have, with 400.`,
-  skill:
-    "--install <DIR> | | Write the skill to the folder tunerank in DIR, such as .claude/skills, instead. A file there that is not from tunerank is not written over.",
+  skill: "--install <DIR> | | Write it to DIR/tunerank. A file there that is not from tunerank is kept.",
   conformance: `
 --port <N> | port | The port on this machine; 0 chooses a free one. Default: 4020.
 --only <TEXT>... | | Run only test cases with TEXT in their id. May be given more than once.

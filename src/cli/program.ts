@@ -25,7 +25,7 @@ scale | | ${scale.summary} | ${scale.description}
 <REPLICAS> | ${scale.fields.replicaCount}
 resume | | ${resume.summary} | ${resume.description}
 <JOB> | The job's ID.
-mcp | | Serve tools to an agent | Serves operations of the OpenAPI document as tools of the Model Context Protocol, over stdin and stdout, until the client closes stdin. Every call except a rerank asks a person first.
+mcp | | Serve tools to an agent | Serves operations as tools of the Model Context Protocol (MCP), until stdin ends. Each call but a rerank asks a person first.
 request | [options] ID or METHOD PATH | Call any operation of the service | Calls an operation of the OpenAPI document by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the response: JSON, text, or bytes unchanged.
 [ID] | An operation of the OpenAPI document (\`request --list\` shows all; \`request ID --help\` shows one), or the METHOD before a PATH: GET, HEAD, POST, PUT, PATCH, DELETE or OPTIONS.
 [PATH] | The path after the base URL. It begins with a slash; do not percent-encode it.`;
@@ -34,7 +34,7 @@ const others = `
 check | | Check JSON Lines files | Checks that each file is valid JSON Lines, sends nothing, and prints how many rows it has, and the first five invalid lines. The exit code is 0 if every file is valid; 2 if one is not. The format of a dataset is not documented, and is not checked.
 <FILE...> | One file or several, also gzipped, or - for the standard input.
 mock | | Run a mock server | Serves every operation of the OpenAPI document from memory until you stop it, and writes a line to stderr for each request. Its data is mock data: scores count shared words, and nothing is trained.
-skill | | Print a skill for coding agents | Prints SKILL.md, from which a coding agent learns when and how to use this command and package.
+skill | | Print a skill for coding agents | Prints SKILL.md, which teaches an agent this command and package.
 conformance | | Test a client in any language | Runs the conformance test cases against your client: counts its requests, measures its waits, and prints how the result of each failed test case differs from the expected one. The client asks for a test case with GET /next and reports its result with POST /outcome. The exit code is 0 if every test case that was not skipped passed; 1 if one failed, the run was interrupted or all were skipped; 2 if the command line is invalid.
 completion | | Print a completion script | Prints a script that completes commands and options in bash, zsh or fish.
 <SHELL> | One of ${shells.join(", ")}.

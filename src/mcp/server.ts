@@ -28,7 +28,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 interface Person {
   readonly answers: Values;
-  /** The questions that wait, by their keys. An answer counts once, and only for what was asked. */
+  /** The questions that wait, by their keys. A response counts once, and only for what was asked. */
   readonly asked: Map<string, string>;
   readonly canAsk: boolean;
   /** Aborts when the client cancels the tool's call. */
@@ -41,7 +41,7 @@ const instructions =
 /** Serves the tools over stdin and stdout until the client closes the connection or `signal` aborts. */
 export function serve(served: Served, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const transport = new StdioServerTransport();
+    const transport = new StdioServerTransport(process.stdin, process.stdout);
     // The library closes the transport at the end of stdin, and after a message that is too large.
     const close = transport.close.bind(transport);
     transport.close = () => close().finally(resolve);
@@ -91,7 +91,7 @@ function refused(text: string, hint?: string): Error {
   return refusal("FAILED_PRECONDITION", undefined, text, { notRetried: "refused", hint });
 }
 
-/** Makes the call of an operation. @returns Its value, or the question that a person has to answer first */
+/** Makes the call of an operation. @returns Its value, or the question to a person that comes first */
 async function callTool(to: Served, id: OperationId, given: Values, person: Person): Promise<unknown> {
   const { query, headers, file, optional }: RequestRules = requests[id];
   const { title, inputSchema } = tools[id];

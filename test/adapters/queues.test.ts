@@ -14,7 +14,7 @@ const failures: readonly [string, TestOperation, ScriptedFailure | "no ranking",
     { retry: true, afterMs: 7000, reason: "transient" },
   ],
   ["UNAVAILABLE, named", "resume", { code: "UNAVAILABLE" }, { retry: true, reason: "transient" }],
-  ["a bad argument", "rerank", { code: "INVALID_ARGUMENT" }, { retry: false, reason: "not-transient" }],
+  ["a bad argument", "rerank", { code: "INVALID_ARGUMENT" }, { retry: false, reason: "refused" }],
   ["a paid response", "rerank", "no ranking", { retry: true, reason: "transient" }],
   ["a revoked key", "rerank", { status: 401 }, { retry: false, reason: "key" }],
 ];

@@ -255,7 +255,6 @@ const onServer: Readonly<Record<string, Case>> = {
   testOffline: { response: done, sends: [] },
   testServer: { response: done, sends: [] },
   testService: { response: done, sends: [] },
-  tracing: { response: ranking, sends: [rerank] },
   uploadNotRetried: { response: gateway, sends: [upload("support-answers")] },
   throttle: { response: rankedTwo, sends: [rerank, rerank] },
   uploadIdempotent: {
@@ -286,7 +285,7 @@ const onServer: Readonly<Record<string, Case>> = {
     response: { json: { id: "file-1", bytes: 7 } },
     sends: [upload("support-answers")],
   },
-  withResponse: { response: ranking, sends: [rerank] },
+  withResponse: { response: done, sends: ["PATCH /v1/accounts/acme/deployments/prod:scale"] },
   wrongArgument: { response: done, sends: [] },
 };
 

@@ -33,7 +33,7 @@ describe("what is sent", () => {
     upload: fc.constantFrom(undefined, undefined, 0, 10, 200_000),
     // A call before this one leaves a connection to be used again.
     reused: fc.boolean(),
-    maxRetries: fc.constantFrom(2, 2, 5, 1),
+    maxRetries: fc.constantFrom(2, 2, 2, 1),
     renewed: fc.boolean(),
   });
 
@@ -231,7 +231,7 @@ describe("the decisions", () => {
     operation: fc.constantFrom(...operationCalls.map(({ operation }) => operation)),
     timeoutMs: fc.integer({ min: 1_000, max: 90_000 }),
     attemptTimeoutMs: fc.integer({ min: 500, max: 90_000 }).map((ms) => ms + 0.11),
-    maxRetries: fc.nat(5),
+    maxRetries: fc.nat(2),
     outcomes: fc.array(outcome, { minLength: 1, maxLength: 4 }),
   });
   // Calls that fail and may be repeated, until the budget is spent.
