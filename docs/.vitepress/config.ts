@@ -19,6 +19,7 @@ const unused =
 
 // The theme's search has links within options, within a button: a result is the option itself here, the frame a landmark.
 const rolesInSearch: readonly [RegExp, string][] = [
+  [/<kbd /g, '<kbd role="img" '],
   [/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"'],
   [/:id="'localsearch-item-' \+ index"\s+:aria-selected="[^"]*"\s+role="option"/, 'role="presentation"'],
   [
