@@ -17,9 +17,9 @@ const isFile = /^\/.*SHA256SUMS$/;
 const unused =
   /^.*\/(VP(Home|Footer|NavBarSocialLinks|NavScreenSocialLinks|Features|SocialLinks?|Sponsors|CarbonAds|AlgoliaSearchBox|NavBarTranslations|NavScreenTranslations|NavBarMenuGroup|NavBarExtra|NavScreenMenuGroup|Badge|DocFooterLastUpdated|TeamMembers|TeamPage|TeamPageTitle|TeamPageSection|DocAsideSponsors|DocAsideCarbonAds|HomeContent|HomeFeatures|HomeHero|HomeSponsors)\.vue|vp-sponsor\.css)$/;
 
-// In the theme's search, each result is a link within an option, and its frame is a button that holds a field: neither
-// may be so. A result gets the role itself, named by its words; the frame is a landmark.
+// The theme's search has links within options, within a button: a result is the option itself here, the frame a landmark.
 const rolesInSearch: readonly [RegExp, string][] = [
+  [/<kbd /g, '<kbd role="img" '],
   [/role="button"\s+:aria-owns[^>]*?aria-haspopup="listbox"/, 'role="search"'],
   [/:id="'localsearch-item-' \+ index"\s+:aria-selected="[^"]*"\s+role="option"/, 'role="presentation"'],
   [
