@@ -13,17 +13,22 @@ export function packagesIn(files: readonly string[]): readonly string[] {
 export async function writeLicense(root: string, files: readonly string[]): Promise<void> {
   const own = path.join(root, "LICENSE");
   const [text = ""] = readFileSync(own, "utf8").split("\n---\n");
+  const texts: string[] = [];
   const others = packagesIn(files).map((name) => {
     const folder = path.join(root, "node_modules", name);
     const { version, license } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-    const [holder] =
-      /^\s*(?:Copyright )?\(c\) .*$/im.exec(readFileSync(path.join(folder, "LICENSE"), "utf8")) ?? [];
+    const whole = readFileSync(path.join(folder, "LICENSE"), "utf8");
+    if (license === "Apache-2.0") {
+      texts.push(`\n---\n\n${whole}`);
+      return `${name} ${version}: under the license ${license}, below\n`;
+    }
+    const [holder] = /^\s*(?:Copyright )?\(c\) .*$/im.exec(whole) ?? [];
     if (license !== "MIT" || holder === undefined)
-      throw new Error(`${name} is not under the MIT license, or names no copyright.`);
+      throw new Error(`${name} is not under the license MIT or Apache-2.0, or names no copyright.`);
     return `${name} ${version}: ${holder.trim()}\n`;
   });
   await writeFile(
     own,
-    `${text}\n---\n\nThe published package contains parts of these, under the same license:\n\n${others.join("")}`,
+    `${text}\n---\n\nThe published package contains parts of these, under the same license unless said otherwise:\n\n${others.join("")}${texts.join("")}`,
   );
 }

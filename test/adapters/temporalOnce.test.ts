@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { type ActivityInfo, callWithin, timeLeftMs } from "../../src/adapters/temporalCall.js";
-import { failureOptions } from "../../src/adapters/temporalFailure.js";
-import { fitting } from "../../src/adapters/temporalResult.js";
+import { failureOptions, fitting } from "../../src/adapters/temporalFailure.js";
 import { StatusError } from "../../src/index.js";
 import { failureOf, thrownBy } from "../support/clients.js";
 

@@ -1105,7 +1105,7 @@ export const faults: readonly Fault[] = [
   },
   {
     fault: "a result that Temporal cannot take is paid for at each retry",
-    file: "src/adapters/temporalResult.ts",
+    file: "src/adapters/temporalFailure.ts",
     from: "if (bytes <= mostBytes) return result;",
     to: "if (bytes <= 2 * mostBytes) return result;",
     tests: ["adapters/temporalOnce"],
