@@ -1,7 +1,7 @@
 // What helps a reader find the way: the side bar shows where one is, long parts are folded, the search says its keys.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createProgram } from "../../src/cli/program.ts";
+import { commands } from "../../src/cli/program.ts";
 import { expectQuiet, phone, useSite } from "./visit.js";
 
 const site = useSite();
@@ -76,8 +76,8 @@ test("a hash that is no text leads nowhere, and breaks nothing", async () => {
 test("each option of the command has its row", async () => {
   const { page, close } = await site.open("guide/cli.html");
   const text = await page.locator(".vp-doc").evaluate((element) => element.textContent);
-  for (const command of createProgram().commands) {
-    for (const { long } of command.options) assert.ok(text.includes(long), `${command.name()} ${long}`);
+  for (const command of commands) {
+    for (const { long } of command.options) assert.ok(text.includes(long), `${command.name} ${long}`);
   }
   await close();
 });

@@ -1,16 +1,16 @@
-import type { Argument, Command, Option } from "commander";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
-import { createProgram } from "../../src/cli/program.js";
+import type { CommandOption } from "../../src/cli/options.js";
+import { type Command, commands } from "../../src/cli/program.js";
 import { code, type Page, prose, sentence, table } from "./markdown.js";
 
 // What several commands have is told once.
-const shared = ["The service:", "Output:"];
+const shared = ["The service", "Output"];
 
 /** The commands and the exit codes of `tunerank`, as tables. */
 export function commandLineParts(): Page[] {
-  const rows = createProgram().commands.map((command) => [
-    code(`tunerank ${command.name()} ${command.usage()}`),
-    prose(sentence(command.summary())),
+  const rows = commands.map(({ name, usage, summary }) => [
+    code(`tunerank ${name} ${usage}`),
+    prose(sentence(summary)),
   ]);
   const exits = exitCodeRows((name) => `[${code(name)}](/codes/${name}.md)`).map(([exit, meaning]) => [
     String(exit),
@@ -24,44 +24,39 @@ export function commandLineParts(): Page[] {
 
 /** A folded table of the arguments and options of each command, and of those that they share. */
 export function commandOptionsPart(): Page {
-  const { commands } = createProgram();
-  const sharers = (group: string) =>
-    commands.filter(({ options }) => options.some(({ helpGroupHeading }) => helpGroupHeading === group));
+  const sharers = (title: string) =>
+    commands.filter(({ options }) => options.some(({ group }) => group === title));
   const parts = [...commands.map(commandTable), ...shared.map((group) => sharedTable(group, sharers(group)))];
   return { path: "parts/command-options.md", text: parts.join("\n") };
 }
 
 function commandTable(command: Command): string {
-  const own = command.options.filter(({ helpGroupHeading = "" }) => !shared.includes(helpGroupHeading));
-  const rows = [...command.registeredArguments.map(argumentRow), ...own.map(optionRow)];
-  const groups = shared.filter((group) => command.options.some((each) => each.helpGroupHeading === group));
-  const others = `It also has the options for ${groups.map((group) => titleOf(group).toLowerCase()).join(" and for ")}, below.`;
-  const usage = code(`tunerank ${command.name()} ${command.usage()}`);
+  const { name, options } = command;
+  const own = options.filter(({ group }) => !shared.includes(group));
+  const rows = [...command.arguments.map(argumentRow), ...own.map(optionRow)];
+  const groups = shared.filter((title) => options.some(({ group }) => group === title));
+  const others = `It also has the options for ${groups.map((group) => group.toLowerCase()).join(" and for ")}, below.`;
+  const usage = code(`tunerank ${name} ${command.usage}`);
   const rest = rows.length === 0 ? "" : `${table(["Option", "Meaning"], rows)}\n\n`;
-  return folded(`tunerank ${command.name()}`, `${usage}\n\n${rest}${others}`);
+  return folded(`tunerank ${name}`, `${usage}\n\n${rest}${others}`);
 }
 
 function sharedTable(group: string, commands: readonly Command[]): string {
-  const options = commands[0]?.options.filter((each) => each.helpGroupHeading === group) ?? [];
-  const names = commands.map((command) => code(command.name())).join(", ");
+  const options = commands[0]?.options.filter((each) => each.group === group) ?? [];
+  const names = commands.map(({ name }) => code(name)).join(", ");
   const rows = options.map(optionRow);
-  return folded(titleOf(group), `For ${names}.\n\n${table(["Option", "Meaning"], rows)}`);
+  return folded(group, `For ${names}.\n\n${table(["Option", "Meaning"], rows)}`);
 }
 
 function folded(title: string, text: string): string {
   return `::: details ${title}\n${text}\n:::\n`;
 }
 
-function titleOf(group: string): string {
-  return group.replace(/:$/, "");
+function argumentRow({ name, isRequired, description }: Command["arguments"][number]): string[] {
+  return [`${code(name)}${isRequired ? " (required)" : ""}`, prose(description)];
 }
 
-function argumentRow(argument: Argument): string[] {
-  const name = `${argument.name().toUpperCase()}${argument.variadic ? "..." : ""}`;
-  return [`${code(name)}${argument.required ? " (required)" : ""}`, prose(argument.description)];
-}
-
-function optionRow({ flags, description }: Option): string[] {
+function optionRow({ flags, description }: CommandOption): string[] {
   return [nameOf(flags), prose(description)];
 }
 

@@ -3,16 +3,14 @@ import { builtins, withoutDebug } from "./nodeModules.js";
 
 // In one file the imports of every command would stand at its top, so `--help` would load https, zlib and workers, half of
 // an empty Node's start. So each of Node's own modules is read where the first of ours that needs it is initialised.
-// commander requires `node:child_process`, 3 ms of every start, to start other programs, which it does not do here.
-const unused = "node:child_process";
 const builtinsWhenUsed: Plugin = {
   name: "builtins-when-used",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      kind === "import-statement" || path === unused ? { path, namespace: "builtin" } : undefined,
+      kind === "import-statement" ? { path, namespace: "builtin" } : undefined,
     );
     onLoad({ filter: /./, namespace: "builtin" }, ({ path }) => ({
-      contents: path === unused ? "" : `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+      contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
     }));
   },
 };

@@ -1,10 +1,8 @@
 // The man page of the command, from the declarations that its help is made of.
 import { gzipSync } from "node:zlib";
-import type { Command, Option } from "commander";
-import { environmentRows } from "../../src/cli/environment.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
-import { helpExamples } from "../../src/cli/help.js";
-import { createProgram } from "../../src/cli/program.js";
+import { about, environmentRows, helpExamples } from "../../src/cli/help.js";
+import { type Command, commands } from "../../src/cli/program.js";
 import { version } from "../../src/generated/version.js";
 
 /** The man page in the language of man(7), gzipped, as man reads it too. */
@@ -13,16 +11,15 @@ export function manPage(): Buffer {
 }
 
 function lines(): string[] {
-  const program = createProgram();
   return [
     `.TH TUNERANK 1 "" "tunerank ${version}"`,
     ".SH NAME",
-    `tunerank \\- ${plain(program.description().replace(/\.$/, ""))}`,
+    `tunerank \\- ${plain(about.replace(/\.$/, ""))}`,
     ".SH SYNOPSIS",
     ".B tunerank",
     "COMMAND [OPTIONS]",
     ".SH COMMANDS",
-    ...program.commands.flatMap(commandLines),
+    ...commands.flatMap(commandLines),
     ".SH ENVIRONMENT",
     ...environmentRows.flatMap(([names, meaning]) => tagged(`.B ${plain(names)}`, meaning)),
     ".SH EXIT STATUS",
@@ -30,17 +27,13 @@ function lines(): string[] {
   ];
 }
 
-function commandLines(command: Command): string[] {
-  const options = command.createHelp().visibleOptions(command);
-  const examples = helpExamples[command.name()] ?? [];
+function commandLines({ name, usage, description, arguments: all, options }: Command): string[] {
   return [
-    `.SS tunerank ${plain(`${command.name()} ${command.usage()}`)}`,
-    plain(command.description()),
-    ...command.registeredArguments.flatMap((argument) =>
-      tagged(`.I ${plain(argument.name())}`, argument.description),
-    ),
-    ...options.flatMap((option: Option) => tagged(`.B ${plain(option.flags)}`, option.description)),
-    ...examples.flatMap(([line, text]) => [
+    `.SS tunerank ${plain(`${name} ${usage}`)}`,
+    plain(description),
+    ...all.flatMap((argument) => tagged(`.I ${plain(argument.name)}`, argument.description)),
+    ...options.flatMap((option) => tagged(`.B ${plain(option.flags)}`, option.description)),
+    ...(helpExamples[name] ?? []).flatMap(([line, text]) => [
       ".PP",
       `${plain(text)}:`,
       ".PP",

@@ -1,8 +1,7 @@
-import type { Command } from "commander";
 import type { PlainGuide } from "../../docs/build/plainGuides.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { helpExamples } from "../../src/cli/help.js";
-import { createProgram } from "../../src/cli/program.js";
+import { type Command, commands } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";
 import { type OperationRow, operations } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
@@ -12,7 +11,7 @@ import { version } from "../../src/generated/version.js";
 export function skillFiles(guides: readonly PlainGuide[]): Readonly<Record<string, string>> {
   return {
     "SKILL.md": skill(),
-    "references/commands.md": `# Commands\n\n${ours}\n\n${createProgram().commands.map(commandPart).join("\n\n")}\n`,
+    "references/commands.md": `# Commands\n\n${ours}\n\n${commands.map(commandPart).join("\n\n")}\n`,
     "references/guides.md": `# Guides\n\n${ours}\n\nBelow node_modules/tunerank/dist/docs, as Markdown:\n\n${guides
       .filter(({ name }) => !name.startsWith("../"))
       .map(({ name, title, description }) => `- ${name}: ${title}. ${description}`)
@@ -31,9 +30,9 @@ function skill(): string {
     },
   );
   const exits = exitCodeRows((name) => name).map(([code, meaning]) => `| ${code} | ${meaning} |`);
-  const examples = createProgram().commands.map((command) => {
-    const [[line = "", text = ""] = []] = helpExamples[command.name()] ?? [];
-    return `\`${command.name()}\`: ${text}:\n\n\`\`\`sh\n${line}\n\`\`\``;
+  const examples = commands.map((command) => {
+    const [[line = "", text = ""] = []] = helpExamples[command.name] ?? [];
+    return `\`${command.name}\`: ${text}:\n\n\`\`\`sh\n${line}\n\`\`\``;
   });
   return `---
 name: tunerank
@@ -115,10 +114,9 @@ try {
 }
 
 function commandPart(command: Command): string {
-  const options = command.createHelp().visibleOptions(command);
   const rows = [
-    ...command.registeredArguments.map((each) => `- \`${each.name()}\`: ${each.description}`),
-    ...options.map(({ flags, description }) => `- \`${flags}\`: ${description}`),
+    ...command.arguments.map(({ name, description }) => `- \`${name}\`: ${description}`),
+    ...command.options.map(({ flags, description }) => `- \`${flags}\`: ${description}`),
   ];
-  return `## tunerank ${command.name()} ${command.usage()}\n\n${command.description()}\n\n${rows.join("\n")}`;
+  return `## tunerank ${command.name} ${command.usage}\n\n${command.description}\n\n${rows.join("\n")}`;
 }

@@ -2,9 +2,9 @@
 import { variables } from "../engine.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../index.js";
-import { digestOf, fingerprintOf, type Id, type Shard, shardOf } from "./ids.js";
+import { type CommandOptions, orUndefined, UsageError } from "./context.js";
 import { isObject, type Line } from "./input.js";
-import type { AskedRow } from "./rows.js";
+import { type AskedRow, fingerprintOf, hashOf, type Id } from "./rows.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,15 +15,12 @@ export interface LineFormat {
   readonly query: string | undefined;
   readonly documents: string | undefined;
   readonly defaults: Fields;
-  /** The shard whose lines this run reads; undefined: all lines. */
-  readonly shard: Shard | undefined;
+  /** Whether this run reads the id with a hash. Which shard an id belongs to never changes. */
+  readonly isOfShard: (hash: number) => boolean;
 }
 
-/** A line that is no request, and why. */
-export interface BadLine {
-  readonly line: number;
-  readonly problem: string;
-}
+/** The row of a line that is no request. */
+export type BadLine = Readonly<{ line: number; error: { code: "INVALID_ARGUMENT"; message: string } }>;
 
 /** A line that is a request, even if the client or the service will reject it. */
 export interface BulkRequest extends AskedRow {
@@ -42,26 +39,32 @@ export function valueAt(fields: Fields, path: string): unknown {
   return list === undefined ? inside(value) : Array.isArray(value) ? value.map(inside) : undefined;
 }
 
-type FormatOptions = Partial<
-  Record<"idField" | "queryField" | "documentsField" | "model" | "task" | "shard", string>
-> & { readonly topN?: number };
-
-export function formatOf(options: FormatOptions): LineFormat {
+/** @throws UsageError if the shard is invalid */
+export function formatOf(options: CommandOptions): LineFormat {
   const { idField: id, queryField: query, documentsField: documents, task, topN: top_n } = options;
   const model = options.model ?? (process.env[variables.rerankModel] || undefined);
-  const shard = options.shard === undefined ? undefined : shardOf(options.shard);
-  return { id, query, documents, shard, defaults: { return_documents: false, model, top_n, task } };
+  const [, index = Number.NaN, count = 0] = (/^(\d{1,9})\/(\d{1,9})$/.exec(options.shard ?? "0/1") ?? []).map(
+    Number,
+  );
+  if (!(index < count))
+    throw new UsageError(
+      "--shard must be I/N, counted from 0: 0/8 is the first of eight shards, 7/8 the last.",
+    );
+  // The first 32 bits of the hash decide.
+  const isOfShard = (hash: number): boolean => Math.floor(hash / 2 ** 20) % count === index;
+  return { id, query, documents, isOfShard, defaults: { return_documents: false, model, top_n, task } };
 }
 
 /** Reads a line; undefined if it is empty, or is one of another shard. A line without an id belongs to the first. */
 export function readLine(line: Line, format: LineFormat): BulkRequest | BadLine | undefined {
-  if (line.text !== undefined && /^\s*$/.test(line.text)) return undefined;
+  if (line.text?.trim() === "") return undefined;
   const read = line.problem ?? requestIn(line.text, format);
-  const { shard } = format;
-  const own =
-    shard === undefined || (typeof read === "string" ? 0 : read.hash.high % shard.count) === shard.index;
-  if (!own) return undefined;
-  return typeof read === "string" ? { line: line.number, problem: read } : { line: line.number, ...read };
+  if (!format.isOfShard(typeof read === "string" ? 0 : read.hash)) return undefined;
+  return typeof read === "string" ? badLine(line.number, read) : { line: line.number, ...read };
+}
+
+export function badLine(line: number, message: string): BadLine {
+  return { line, error: { code: "INVALID_ARGUMENT", message } };
 }
 
 const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
@@ -69,13 +72,8 @@ const longestNames = 200;
 
 // The request in a line, or why there is none.
 function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> | string {
-  let line: unknown;
-  try {
-    line = JSON.parse(text);
-  } catch (error) {
-    return `It is not JSON: ${(error as Error).message}.`;
-  }
-  if (!isObject(line)) return "It is not a JSON object.";
+  const line = objectIn(text);
+  if (typeof line === "string") return line;
   // A line of a Batch API has its request in `body`, under an id of its own.
   const isBatch = !Object.hasOwn(line, "id") && Object.hasOwn(line, "custom_id") && isObject(line.body);
   const request = (isBatch ? line.body : line) as Fields;
@@ -83,14 +81,10 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
     path === undefined ? valueAt(request, name) : valueAt(line, path);
   const id = at(format.id, "id") ?? (format.id === undefined && isBatch ? line.custom_id : undefined);
   const [query, documents] = [at(format.query, "query"), at(format.documents, "documents")];
-  const missing = Object.entries({ id, query, documents }).find(
-    ([, value]) => (value ?? undefined) === undefined,
-  );
-  if (missing !== undefined) {
-    const [name] = missing as ["id" | "query" | "documents", unknown];
-    const names = Object.keys(line).join(", ").slice(0, longestNames);
-    return `It has no field ${format[name] ?? name} (--${name}-field). Its fields: ${names}.`;
-  }
+  const given = { id, query, documents };
+  for (const name of ["id", "query", "documents"] as const)
+    if ((given[name] ?? undefined) === undefined)
+      return `It has no field ${format[name] ?? name} (--${name}-field). ${namesIn(line)}`;
   if (typeof id !== "string" && !Number.isSafeInteger(id))
     return "Its id is no text and no whole number that can be read exactly.";
   // The fields have a fixed order, so that equal requests have equal fingerprints. Null counts as missing: a table that
@@ -102,15 +96,22 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
     if (value !== undefined) body[name] = value;
   }
   const key = JSON.stringify(id);
-  const fingerprint = fingerprintOf([key, jsonOf(body)]);
-  return { id: id as Id, key, hash: digestOf(key), body: body as unknown as RerankRequest, fingerprint };
+  // The client rejects a request that is nested too deeply to be written.
+  const fingerprint = fingerprintOf([key, orUndefined(() => JSON.stringify(body)) ?? "nested too deeply"]);
+  return { id: id as Id, key, hash: hashOf(key), body: body as unknown as RerankRequest, fingerprint };
 }
 
-function jsonOf(body: object): string {
+/** The JSON object in a line, or why there is none. */
+export function objectIn(line: string): Fields | string {
   try {
-    return JSON.stringify(body);
-  } catch {
-    // The client rejects such a request.
-    return "nested too deeply";
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : "It is not a JSON object.";
+  } catch (error) {
+    return `It is not JSON: ${(error as Error).message}.`;
   }
+}
+
+/** The names of an object's fields, as a sentence. */
+export function namesIn(fields: Fields): string {
+  return `Its fields: ${Object.keys(fields).join(", ").slice(0, longestNames)}.`;
 }

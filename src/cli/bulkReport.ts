@@ -1,21 +1,11 @@
 // What a bulk run counts, and how its progress and its summary are shown.
 import type { RerankAllCounts } from "../bulk/index.js";
-import { type OutOfFiles, outOfFiles } from "../engine.js";
-import { counted, grouped, isSilent, type Terminal, withBar } from "./terminal.js";
+import { outOfFiles } from "../engine.js";
+import { counted, grouped, Progress, type Terminal } from "./terminal.js";
 
-const fewerAtOnce: Readonly<Record<OutOfFiles, string>> = {
-  EMFILE:
-    "This process may open no more files and sockets (EMFILE): fewer requests run at once. Allow more with `ulimit -n`, or use a lower --concurrency.",
-  ENFILE:
-    "This machine can open no more files and sockets (ENFILE): fewer requests run at once. End other programs, or raise fs.file-max.",
-};
-const redrawMs = 100;
-const noteMs = 10_000;
-// The fewest columns of a progress bar that is worth drawing.
-const shortestBar = 12;
 const mostShown = 50;
 
-/** Counts a run, and shows its progress on stderr: a bar on a terminal, otherwise a line every ten seconds. */
+/** Counts a run, and shows its progress. */
 export class Report {
   readonly counts = {
     /** Requests in the input; undefined until a pipe has ended. */
@@ -32,21 +22,23 @@ export class Report {
     failed: 0,
     /** Lines that are no requests, or have the id of an earlier line. */
     badLines: 0,
+    /** Rows that could not be written, results that another run paid for too, and requests that had no response. */
+    unwritten: 0,
+    twice: 0,
+    lost: 0,
   };
   /** What the run has sent so far; set once it runs. */
   sent: () => Omit<RerankAllCounts, "done"> = () => ({ requests: 0, retries: 0, tokens: 0 });
   readonly #terminal: Terminal;
+  readonly progress: Progress;
   readonly #started = performance.now();
-  readonly #isDrawn: boolean;
-  #shownAt: number;
   #pauseEnd = 0;
   #isLimited = false;
   #errors = 0;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
-    this.#isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
-    this.#shownAt = this.#isDrawn ? Number.NEGATIVE_INFINITY : this.#started;
+    this.progress = new Progress(terminal);
   }
 
   /** How many requests of the input need no other run. */
@@ -69,64 +61,69 @@ export class Report {
   /** Notes how long the service asks to wait, and says once if this machine can open no more files and sockets. */
   attempted(pauseMs: number, cause: unknown): void {
     const code = outOfFiles(cause);
-    if (code !== undefined && !this.#isLimited) this.note(fewerAtOnce[code]);
+    if (code !== undefined && !this.#isLimited)
+      this.note(
+        `No more files and sockets can be opened (${code}): fewer requests run at once. See \`ulimit -n\`, or use a lower --concurrency.`,
+      );
     this.#isLimited ||= code !== undefined;
-    const now = Date.now();
-    // A pause that begins over ten seconds after the last one ended is shown at once: no request is sent during it.
-    if (pauseMs > 0 && now - this.#pauseEnd > noteMs) this.#shownAt = Number.NEGATIVE_INFINITY;
-    if (pauseMs > 0) this.#pauseEnd = Math.max(this.#pauseEnd, now + pauseMs);
+    if (pauseMs === 0) return;
+    // No request is sent during a pause, so one that begins is shown at once.
+    if (this.#pauseEnd < Date.now()) this.progress.hasten();
+    this.#pauseEnd = Math.max(this.#pauseEnd, Date.now() + pauseMs);
   }
 
-  /** Shows the progress, at most every 100 ms on a terminal, otherwise every ten seconds. */
+  /** Shows the progress, if it is due. */
   update(): void {
-    const now = performance.now();
-    if (this.#terminal.quiet || now - this.#shownAt < (this.#isDrawn ? redrawMs : noteMs)) return;
-    this.#shownAt = now;
-    const { requests, final, failed, badLines } = this.counts;
-    const { settled, secondsLeft, rate, sent } = this.#figures;
-    const all = this.counts.before + settled;
+    if (!this.progress.isDue) return;
+    const { requests, before, final, failed, badLines } = this.counts;
+    const { settled, secondsLeft, rate } = this.#figures;
+    const minutesLeft = secondsLeft && Math.ceil(secondsLeft / 60);
+    const all = before + settled;
     const facts = [
       requests === undefined ? grouped(all) : `${grouped(all)} of ${grouped(requests)}`,
       `${rate}/s`,
       counted(final + failed + badLines, "error"),
     ];
-    const room = this.#isDrawn ? this.#terminal.errorColumns - shortestBar : Number.POSITIVE_INFINITY;
     // The time left cannot be estimated during a pause that the service asked for.
     const end = new Date(this.#pauseEnd);
     if (this.#pauseEnd > Date.now()) facts.push(`the service asks to wait until ${end.toLocaleString("sv")}`);
-    else if (secondsLeft !== undefined) facts.push(`${duration(secondsLeft)} left`);
-    for (const fact of sent) if ([...facts, fact].join("  ").length <= room) facts.push(fact);
-    const line = facts.join("  ");
-    if (this.#isDrawn) this.#terminal.redraw(...withBar(requests && all / requests, line, this.#terminal));
-    else this.#terminal.tell({ progress: this.#facts }, line);
+    else if (minutesLeft !== undefined) {
+      const hours = Math.floor(minutesLeft / 60);
+      facts.push(`${hours > 0 ? `${hours} h ` : ""}${minutesLeft % 60} min left`);
+    }
+    this.progress.show(requests && all / requests, facts.join("  "), this.#facts);
   }
 
-  end(): void {
-    if (this.#isDrawn) this.#terminal.redraw();
-  }
-
-  /** Prints the result of the run. @param more Facts that only some runs have */
-  summary(more: readonly string[]): void {
-    this.end();
+  /** Prints the result of the run. */
+  summary(): void {
+    this.progress.end();
     const { before, finalBefore, ranked, partly, final, failed, badLines } = this.counts;
     const without = finalBefore > 0 ? ` (${grouped(finalBefore)} of them with a final error)` : "";
-    const parts = [`Ranked ${grouped(ranked)}`, `${grouped(before)} already done${without}`];
-    if (partly > 0)
-      parts.push(`${grouped(partly)} without documents that the service rejected (\`rejected\`)`);
-    if (final > 0) parts.push(`${grouped(final)} with a final error (--retry-final sends them again)`);
-    if (failed > 0) parts.push(`${grouped(failed)} failed, which the same command sends again`);
-    if (badLines > 0) parts.push(counted(badLines, "invalid line"));
     const { sent, rate } = this.#figures;
+    const some = (count: number, text: string): string[] => (count > 0 ? [text] : []);
+    const parts = [
+      `Ranked ${grouped(ranked)}`,
+      `${grouped(before)} already done${without}`,
+      ...some(partly, `${grouped(partly)} without documents that the service rejected (\`rejected\`)`),
+      ...some(final, `${grouped(final)} with a final error (--retry-final sends them again)`),
+      ...some(failed, `${grouped(failed)} failed, which the same command sends again`),
+      ...some(badLines, counted(badLines, "invalid line")),
+    ];
     // If no request was sent, a rate would say nothing about how fast the service is.
-    if (this.sent().requests > 0) sent.push(`${rate} rows/s`);
+    sent.push(...some(this.sent().requests, `${rate} rows/s`));
+    const { unwritten, twice, lost } = this.counts;
+    const notes = [
+      ...some(unwritten, `${counted(unwritten, "row")} could not be written: what they hold is lost.`),
+      ...some(twice, `${counted(twice, "request")} ranked twice, by two runs at one time.`),
+      ...some(lost, `${counted(lost, "request")} in flight had no response in 8 s, and may be paid for.`),
+    ];
     const seconds = (performance.now() - this.#started) / 1000;
-    const value = { ...this.#facts, seconds: Math.round(seconds * 1000) / 1000 };
-    const text = [`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`, `${sent.join(", ")}.`, ...more];
-    this.#terminal.result(more.length > 0 ? { ...value, notes: more } : value, text.join(" "));
+    const text = [`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`, `${sent.join(", ")}.`, ...notes];
+    this.#terminal.result({ ...this.#facts, seconds: Math.round(seconds * 1000) / 1000 }, text.join(" "));
   }
 
   #tell(value: object, line: string): void {
-    this.end();
+    this.progress.end();
     if (!this.#terminal.quiet) this.#terminal.tell(value, line);
   }
 
@@ -134,26 +131,18 @@ export class Report {
     const { requests, before, ranked, final, failed } = this.counts;
     const settled = ranked + final + failed;
     const perSecond = (settled / Math.max(1, performance.now() - this.#started)) * 1000;
-    const left = requests === undefined ? undefined : requests - before - settled;
+    const left = (requests ?? Number.NaN) - before - settled;
+    const seconds = left === 0 ? 0 : Math.ceil(left / perSecond);
+    // Undefined if it cannot be estimated.
+    const secondsLeft = Number.isFinite(seconds) ? seconds : undefined;
     const { requests: made, retries, tokens } = this.sent();
     const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
-    return {
-      ...{ settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0) },
-      // Undefined if it cannot be estimated.
-      secondsLeft: left === 0 ? 0 : left && perSecond > 0 ? Math.ceil(left / perSecond) : undefined,
-      sent: [`${counted(made, "request")}${ofThem}`, counted(tokens, "token")],
-    };
+    const sent = [`${counted(made, "request")}${ofThem}`, counted(tokens, "token")];
+    return { settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), secondsLeft, sent };
   }
 
   get #facts(): object {
     const { perSecond, secondsLeft } = this.#figures;
     return { ...this.counts, sent: this.sent(), rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft };
   }
-}
-
-function duration(seconds: number): string {
-  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60].map((each) =>
-    `${each}`.padStart(2, "0"),
-  );
-  return `${seconds < 3600 ? "" : `${Math.floor(seconds / 3600)}:`}${minutes}:${rest}`;
 }

@@ -1,16 +1,14 @@
 // The checkpoint of a bulk run or of several uploads. A run writes rows only to its part, a file that nobody else ever
-// writes; the output is a view of all parts, and can be made again. So nothing is ever overwritten, and a run that is
-// killed anywhere loses no row.
+// writes; the output is a view of all parts, and can be made again. So a run that is killed anywhere loses no row.
 import { randomBytes } from "node:crypto";
 import * as fs from "node:fs";
 import { type FileHandle, rename } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { orUndefined, reasonOf, UsageError } from "./context.js";
-import type { IdTable } from "./ids.js";
-import { chunkBytes, realName } from "./input.js";
+import { chunkBytes } from "./input.js";
 import { isGone, type ProcessName, thisProcess } from "./processes.js";
-import { copyRows, type LineRow, opened, type Row, type RowSource, Rows } from "./rows.js";
+import { type IdTable, opened, type RowSource, Rows } from "./rows.js";
 import { jsonLine } from "./terminal.js";
 
 const aliveMs = 30_000;
@@ -19,7 +17,6 @@ const starts = 3;
 const longestPauseMs = 2000;
 const secondsOnFullDisk = 60;
 const mostMerges = 5;
-const partName = /^(\d+)-[\w-]+\.jsonl$/;
 
 /** A part, as another run sees it. */
 interface Part {
@@ -31,13 +28,8 @@ interface Part {
   readonly hasEnded: boolean;
 }
 
-/** What a run left at its end. */
-export interface RunEnd {
-  /** Rows that could not be written, such as on a full disk. */
-  readonly unwritten: number;
-  /** Results that two runs paid for, since both ran at one time. */
-  readonly twice: number;
-}
+/** The part of this run. */
+type OwnPart = { readonly path: string; readonly file: number };
 
 export class Checkpoint {
   /** The rows of the output and of all parts when this run began. */
@@ -45,7 +37,9 @@ export class Checkpoint {
   readonly #source: RowSource;
   readonly #folder: string;
   readonly #full = new AbortController();
-  #part: { readonly path: string; readonly file: number } | undefined;
+  /** Aborts once a row cannot be written: nothing more is to be sent. */
+  readonly full: AbortSignal = this.#full.signal;
+  #part: OwnPart | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pending: string[] = [];
   #hasRows = false;
@@ -57,7 +51,7 @@ export class Checkpoint {
   private constructor(source: RowSource) {
     this.#source = source;
     this.#folder = `${source.path}.parts`;
-    this.known = new Rows([], source.strengthOf);
+    this.known = new Rows(source);
   }
 
   /**
@@ -70,24 +64,22 @@ export class Checkpoint {
     try {
       if (isDry) checkpoint.#refuseOthers(Date.now());
       else await checkpoint.#begin(signal);
-      checkpoint.known = await checkpoint.#read(checkpoint.#parts());
+      checkpoint.known = await new Rows(checkpoint.#source, checkpoint.#parts()).read();
       return checkpoint;
     } catch (error) {
       checkpoint.close();
       if (error instanceof UsageError || (error as Error).name === "AbortError") throw error;
-      throw new UsageError(
-        `${source.option} cannot be written: ${reasonOf(error as NodeJS.ErrnoException)}. Nothing was sent.`,
-      );
+      throw new UsageError(`${source.option} cannot be written: ${reasonOf(error)}. Nothing was sent.`);
     }
   }
 
-  /** Aborts once a row cannot be written: nothing more is to be sent. */
-  get full(): AbortSignal {
-    return this.#full.signal;
+  /** Whether a file, by its path without links, is the output or a part. */
+  owns(file: string): boolean {
+    return file === this.#source.path || path.dirname(file) === this.#folder;
   }
 
-  /** Adds a row. It is passed to the operating system at once, and is on the disk a second later. @throws Unwritable */
-  add(row: Row | LineRow): void {
+  /** Adds a row. It is passed to the operating system at once, and is on the disk a second later. */
+  add(row: object): void {
     if (this.#part === undefined) return;
     this.#hasRows = true;
     this.#pending.push(jsonLine(row));
@@ -97,50 +89,46 @@ export class Checkpoint {
   /** Forces all rows to the disk. @throws Error if a row cannot be written */
   sync(): void {
     if (this.#part === undefined) return;
-    if (this.#pending.length > 0 && !this.#flush()) throw this.cannotGoOn();
+    if (!this.#flush()) throw this.failure;
     fs.fdatasyncSync(this.#part.file);
   }
 
-  /** The error if rows cannot be written. */
-  cannotGoOn(): Error {
-    return new Error(
-      `${this.#source.option} cannot be written: ${reasonOf(this.#failure as NodeJS.ErrnoException)}. What was written stays: fix this, then run the same command again.`,
-      { cause: this.#failure },
-    );
+  /** The error if rows or the output cannot be written. */
+  get failure(): Error | undefined {
+    const cause = this.#failure;
+    if (cause === undefined || cause instanceof UsageError) return cause && new Error(cause.message);
+    const text = `${this.#source.option} cannot be written: ${reasonOf(cause)}. What was written stays: fix this, then run the same command again.`;
+    return new Error(text, { cause });
   }
 
   /**
-   * Ends the run: makes the output anew from all parts, and removes the parts once they are not needed.
+   * Ends the run: makes the output anew from all parts, and removes the parts once they are not needed. If the output
+   * cannot be written, there is a {@link failure}, and the parts stay.
    * @param asked The requests of the input as they are asked now: the fingerprints by the ids
    * @param isComplete Whether every request of the input has a result
-   * @throws Error if the output cannot be written; the parts stay
+   * @returns How many rows could not be written, as on a full disk, and how many results this and another run paid for
    */
-  async end(asked: IdTable, isComplete: boolean): Promise<RunEnd> {
-    if (this.#part === undefined) return { unwritten: 0, twice: 0 };
+  async end(asked: IdTable, isComplete: boolean): Promise<Record<"unwritten" | "twice", number>> {
+    const ended = { unwritten: 0, twice: 0 };
+    if (this.#part === undefined) return ended;
     for (let left = secondsOnFullDisk; !this.#flush() && left > 0; left -= 1) await wait(1000);
-    const unwritten = this.#pending.length;
-    this.known = new Rows([], this.#source.strengthOf);
+    ended.unwritten = this.#pending.length;
+    this.known = new Rows(this.#source);
     try {
-      if (unwritten > 0) return { unwritten, twice: 0 };
-      fs.fdatasyncSync(this.#part.file);
-      const { rows, parts } = await this.#merge(asked);
-      if (isComplete) this.#remove(parts);
-      return { unwritten, twice: rows.twice };
+      if (ended.unwritten === 0) ended.twice = await this.#merge(asked, isComplete);
     } catch (error) {
-      if (error instanceof UsageError) throw new Error(error.message);
       this.#failure = error;
-      throw this.cannotGoOn();
-    } finally {
-      this.close();
     }
+    this.close();
+    return ended;
   }
 
   // Creates a part, then looks at the others: of two runs that begin at one time, at least one sees the other, and ends.
   async #begin(signal: AbortSignal): Promise<void> {
     for (let start = 1; ; start += 1) {
-      this.#create();
+      const { file } = this.#create();
       try {
-        this.#refuseOthers(fs.fstatSync(this.#file).mtimeMs);
+        this.#refuseOthers(fs.fstatSync(file).mtimeMs);
         break;
       } catch (error) {
         this.close();
@@ -151,43 +139,43 @@ export class Checkpoint {
     for (const name of fs.readdirSync(this.#folder))
       if (name.startsWith("merge-")) orUndefined(() => fs.unlinkSync(path.join(this.#folder, name)));
     let seconds = 0;
-    this.#timer ??= setInterval(() => {
+    this.#timer = setInterval(() => {
       seconds += 1;
-      if (this.#pending.length > 0) this.#flush();
+      this.#flush();
       // An empty line shows others that this run is alive: the file system itself dates it.
       if (seconds % beatSeconds === 0) orUndefined(() => this.#write(""));
-      if (!this.#isDirty) return;
+      if (!this.#isDirty || this.#part === undefined) return;
       this.#isDirty = false;
-      fs.fdatasync(this.#file, () => {});
+      fs.fdatasync(this.#part.file, () => {});
     }, 1000).unref();
   }
 
-  get #file(): number {
-    return (this.#part as { readonly file: number }).file;
-  }
-
-  #create(): void {
+  #create(): OwnPart {
     const isNew = fs.mkdirSync(this.#folder, { recursive: true }) !== undefined;
     const number = Math.max(0, ...this.#parts().map((part) => part.number)) + 1;
     const name = path.join(this.#folder, `${number}-${randomBytes(6).toString("hex")}.jsonl`);
-    this.#part = { path: name, file: fs.openSync(name, "ax+") };
-    this.#isTorn = false;
-    const command = process.argv.slice(2, 3).join();
-    this.#write(JSON.stringify({ run: { ...thisProcess(), command } }));
-    fs.fdatasyncSync(this.#file);
+    const part = { path: name, file: fs.openSync(name, "ax+") };
+    this.#part = part;
+    append(part.file, JSON.stringify({ run: { ...thisProcess(), command: process.argv[2] } }));
+    fs.fdatasyncSync(part.file);
     syncFolder(this.#folder);
     if (isNew) syncFolder(path.dirname(this.#folder));
+    return part;
+  }
+
+  #discard(part: OwnPart): void {
+    fs.closeSync(part.file);
+    orUndefined(() => fs.unlinkSync(part.path));
+    // Fails, as it should, if there are other parts.
+    orUndefined(() => fs.rmdirSync(this.#folder));
   }
 
   // All parts, in order.
   #parts(): readonly Part[] {
     const names = orUndefined(() => fs.readdirSync(this.#folder), "ENOENT") ?? [];
     return names
-      .flatMap((name) => {
-        const number = Number(partName.exec(name)?.[1]);
-        const file = path.join(this.#folder, name);
-        return Number.isNaN(number) ? [] : (orUndefined(() => seenPart(file, number), "ENOENT") ?? []);
-      })
+      .filter((name) => /^\d+-[\w-]+\.jsonl$/.test(name))
+      .flatMap((name) => orUndefined(() => seenPart(path.join(this.#folder, name)), "ENOENT") ?? [])
       .sort((a, b) => a.number - b.number || (a.path < b.path ? -1 : 1));
   }
 
@@ -198,27 +186,27 @@ export class Checkpoint {
     const other = this.#parts().find((part) => part.path !== this.#part?.path && isAlive(part));
     if (other === undefined) return;
     const { pid, host, command } = other.run;
-    const who =
-      pid === undefined ? "it has just begun" : `process ${pid} on ${host}, \`tunerank ${command}\``;
+    const who = pid ? `process ${pid} on ${host}, \`tunerank ${command}\`` : "it has just begun";
     throw new UsageError(
       `Another run writes ${this.#source.option} (${who}). Wait until it has ended; if it was killed, wait 30 seconds. Nothing was sent.`,
     );
   }
 
   // Makes the output from all rows, again if a part has changed meanwhile: whoever writes the output last has read all
-  // parts before, and looks at them again after, so that no row is missing from it.
-  async #merge(asked: IdTable): Promise<{ readonly rows: Rows; readonly parts: readonly Part[] }> {
+  // parts before, and looks at them again after, so that no row is missing from it. @returns The results paid for twice
+  async #merge(asked: IdTable, isComplete: boolean): Promise<number> {
     const { path: output } = this.#source;
     for (let merge = 1; ; merge += 1) {
       const own = this.#named();
+      this.sync();
       const parts = this.#parts();
-      const rows = await this.#read(parts);
+      const rows = await new Rows(this.#source, parts, own).read();
       const made = path.join(this.#folder, `merge-${randomBytes(6).toString("hex")}`);
       const mode = fs.statSync(output, { throwIfNoEntry: false })?.mode;
       const file = (await opened(made, "wx+")) as FileHandle;
       try {
         if (mode !== undefined) await file.chmod(mode & 0o7777);
-        await copyRows(rows, asked, file);
+        await rows.copy(asked, file);
         await file.sync();
         await rename(made, output);
       } catch (error) {
@@ -230,42 +218,32 @@ export class Checkpoint {
         await file.close();
       }
       syncFolder(path.dirname(output));
-      const stateOf = (all: readonly Part[]): string =>
-        all.map((part) => (part.path === own ? own : `${part.path} ${part.size}`)).join();
-      if (merge >= mostMerges || stateOf(this.#parts()) === stateOf(parts)) return { rows, parts };
+      const stateOf = ({ path, size }: Part): string => (path === own ? own : `${path} ${size}`);
+      const read = parts.map(stateOf);
+      if (`${this.#parts().map(stateOf)}` !== `${read}` && merge < mostMerges) continue;
+      // The parts are removed, its own last, unless another run may still write one of them.
+      const others = this.#parts().filter((part) => part.path !== own);
+      // A part without its first line, whose run was killed before it wrote one, has no rows.
+      const isOver = ({ hasEnded, run }: Part) => hasEnded || run.pid === undefined || isGone(run);
+      const isKnown = (part: Part): boolean => read.includes(stateOf(part));
+      if (!isComplete || !others.every((part) => isOver(part) && isKnown(part))) return rows.twice;
+      for (const part of others) orUndefined(() => fs.unlinkSync(part.path), "ENOENT");
+      syncFolder(this.#folder);
+      this.#hasRows = false;
+      return rows.twice;
     }
-  }
-
-  #read(parts: readonly Part[]): Promise<Rows> {
-    return Rows.read(this.#source, parts, this.#part?.path);
-  }
-
-  // Removes the parts, its own last, unless another run may still write one of them.
-  #remove(parts: readonly Part[]): void {
-    const others = this.#parts().filter((part) => part.path !== this.#part?.path);
-    // A part without its first line, whose run was killed before it wrote one, has no rows.
-    const isOver = ({ hasEnded, run }: Part) => hasEnded || run.pid === undefined || isGone(run);
-    const isKnown = (part: Part) => parts.some(({ path, size }) => path === part.path && size === part.size);
-    if (!others.every((part) => isOver(part) && isKnown(part))) return;
-    for (const part of others) orUndefined(() => fs.unlinkSync(part.path), "ENOENT");
-    syncFolder(this.#folder);
-    this.#hasRows = false;
   }
 
   /** Closes the part. One without rows is removed; another gets an end line: nobody writes it any more. */
   close(): void {
     clearInterval(this.#timer);
     const part = this.#part;
-    this.#part = undefined;
     if (part === undefined) return;
-    if (this.#hasRows)
-      orUndefined(() => fs.writeSync(part.file, `${this.#isTorn ? "\n" : ""}{"end":true}\n`));
+    if (this.#hasRows) orUndefined(() => this.#write('{"end":true}'));
     orUndefined(() => fs.fdatasyncSync(part.file));
-    fs.closeSync(part.file);
-    if (this.#hasRows) return;
-    orUndefined(() => fs.unlinkSync(part.path));
-    // Fails, as it should, if there are other parts.
-    orUndefined(() => fs.rmdirSync(this.#folder));
+    this.#part = undefined;
+    if (this.#hasRows) fs.closeSync(part.file);
+    else this.#discard(part);
   }
 
   // Writes what is pending. @returns Whether all is written; if not, the next second tries again
@@ -283,47 +261,45 @@ export class Checkpoint {
 
   // Appends a line. After a write that failed, it begins with a newline: readers skip the line that was cut.
   #write(line: string): void {
-    const bytes = Buffer.from(`${this.#isTorn ? "\n" : ""}${line}\n`);
+    const start = this.#isTorn ? "\n" : "";
     this.#isTorn = true;
-    for (let from = 0; from < bytes.length; )
-      from += fs.writeSync(this.#file, bytes, from, bytes.length - from);
+    append((this.#part as OwnPart).file, start + line);
     this.#isTorn = false;
     this.#isDirty = true;
   }
 
   // The path of the part. If it was moved or removed, all that it holds is first copied to a new part.
   #named(): string {
-    const { path: name, file } = this.#part as { readonly path: string; readonly file: number };
-    const there = fs.statSync(name, { throwIfNoEntry: false });
-    const { ino, dev, size } = fs.fstatSync(file);
-    if (there?.ino === ino && there.dev === dev) return name;
-    const held = this.#part;
+    const held = this.#part as OwnPart;
+    const there = fs.statSync(held.path, { throwIfNoEntry: false });
+    const { ino, dev } = fs.fstatSync(held.file);
+    if (there?.ino === ino && there.dev === dev) return held.path;
     try {
-      this.#create();
+      const { file } = this.#create();
       const bytes = Buffer.alloc(chunkBytes);
-      for (let at = 0; at < size; ) {
-        const read = fs.readSync(file, bytes, 0, bytes.length, at);
-        for (let from = 0; from < read; ) from += fs.writeSync(this.#file, bytes, from, read - from);
-        at += read;
+      for (let at = 0, read = 1; read > 0; at += read) {
+        read = fs.readSync(held.file, bytes, 0, bytes.length, at);
+        append(file, bytes.subarray(0, read));
       }
-      // The old part may end in the middle of a line.
-      this.#isTorn = true;
-      fs.closeSync(file);
-      return (this.#part as { readonly path: string }).path;
     } catch (error) {
-      const made = this.#part;
+      if (this.#part !== held) this.#discard(this.#part as OwnPart);
       this.#part = held;
-      this.#isTorn = true;
-      if (made !== undefined && made !== held) {
-        fs.closeSync(made.file);
-        orUndefined(() => fs.unlinkSync(made.path));
-      }
       throw error;
     }
+    // The old part may end in the middle of a line.
+    this.#isTorn = true;
+    fs.closeSync(held.file);
+    return (this.#part as OwnPart).path;
   }
 }
 
-function seenPart(name: string, number: number): Part {
+function append(file: number, line: string | Buffer): void {
+  const bytes = typeof line === "string" ? Buffer.from(`${line}\n`) : line;
+  for (let from = 0; from < bytes.length; ) from += fs.writeSync(file, bytes, from, bytes.length - from);
+}
+
+function seenPart(name: string): Part {
+  const number = Number.parseInt(path.basename(name), 10);
   const file = fs.openSync(name, "r");
   try {
     const { size, mtimeMs } = fs.fstatSync(file);
@@ -339,9 +315,14 @@ function seenPart(name: string, number: number): Part {
   }
 }
 
-// The path of an output without links. The file may not exist yet.
+// The absolute path of an output without links. The file may not exist yet.
 function outputOf({ path: given, option }: RowSource): string {
-  const name = realName(given, option);
+  let name: string;
+  try {
+    name = realName(given);
+  } catch (error) {
+    throw new UsageError(`The folder of ${option} cannot be found: ${reasonOf(error)}. Nothing was sent.`);
+  }
   const stats = fs.statSync(name, { throwIfNoEntry: false });
   if (stats !== undefined && !stats.isFile())
     throw new UsageError(`${option} must be a file, so that a run can continue from it.`);
@@ -350,6 +331,13 @@ function outputOf({ path: given, option }: RowSource): string {
       `${option} has ${stats.nlink} names (hard links), of which a run would replace one. Name a copy.`,
     );
   return name;
+}
+
+function realName(file: string): string {
+  const folder = fs.realpathSync(path.dirname(file));
+  const name = path.join(folder, path.basename(file));
+  const link = orUndefined(() => fs.readlinkSync(name));
+  return link === undefined ? name : realName(path.resolve(folder, link));
 }
 
 function syncFolder(folder: string): void {

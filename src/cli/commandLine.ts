@@ -1,16 +1,16 @@
 // The `tunerank` program: parses the command line, runs one command, and returns the exit code.
-import { type Command, CommanderError } from "commander";
+import { readFile } from "node:fs/promises";
+import { parseArgs, parseEnv } from "node:util";
 import { version } from "../generated/version.js";
-import { type Context, type ServiceOptions, UsageError } from "./context.js";
-import { setEnvironment } from "./environment.js";
+import { type CommandOptions, type Context, cannotRead, namingFile, UsageError } from "./context.js";
 import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
-import { setUpHelp } from "./help.js";
-import { formerOptions } from "./options.js";
-import { createProgram } from "./program.js";
-import { createTerminal } from "./terminal.js";
+import { helpOf } from "./help.js";
+import { formerOptions, parsers } from "./options.js";
+import { type Command, commands } from "./program.js";
+import { createTerminal, type Terminal } from "./terminal.js";
 
 // Loads the module of a command when that command is run.
-const commands: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
+const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
   bulk: () => import("./bulkCommand.js"),
   upload: () => import("./uploadCommand.js"),
@@ -26,9 +26,6 @@ const commands: Readonly<Record<string, () => Promise<{ run(context: Context): P
   version: async () => ({ run: async ({ terminal }) => terminal.result({ version }, version) }),
 };
 
-// Commands that load no client, to start fast.
-const withoutClient = new Set(["completion", "skill", "version"]);
-const signals = Object.keys(exitCodeOfSignal) as (keyof typeof exitCodeOfSignal)[];
 const longestGraceMs = 8000;
 
 /** Runs the command that the arguments name. @returns The exit code */
@@ -44,10 +41,11 @@ export async function main(args: readonly string[]): Promise<number> {
   const terminal = createTerminal({
     json: args.includes("--json"),
     quiet: args.includes("--quiet") || args.includes("-q"),
-    color: !args.includes("--no-color"),
   });
-  const program = createProgram();
-  const ordered = commandFirst(program, args);
+  // As for Node, FORCE_COLOR outranks NO_COLOR; but an empty variable is not set.
+  if (args.includes("--no-color")) process.env.FORCE_COLOR = "0";
+  if (!process.env.FORCE_COLOR) delete process.env.FORCE_COLOR;
+  if (process.env.FORCE_COLOR || !process.env.NO_COLOR) delete process.env.NO_COLOR;
   const [stop, end] = [new AbortController(), new AbortController()];
   let graceMs = 0;
   let interrupted: number = exitCodes.interrupted;
@@ -59,104 +57,106 @@ export async function main(args: readonly string[]): Promise<number> {
     if (graceMs === 0) end.abort();
     else setTimeout(() => end.abort(), graceMs).unref();
   };
+  for (const signal of Object.keys(exitCodeOfSignal)) process.on(signal, onSignal);
   const grace = (): AbortSignal => {
     graceMs = longestGraceMs;
     return stop.signal;
   };
-  for (const signal of signals) process.on(signal, onSignal);
-  setUpHelp(program, terminal);
-  for (const command of program.commands) {
-    command.action(async () => {
-      const name = command.name();
-      const options: ServiceOptions = command.opts();
-      const context = { options, args: command.args, program, terminal, signal: end.signal, grace };
-      try {
-        if (options.debug === true) process.env.TUNERANK_LOG = "debug";
-        if (options.envFile !== undefined) await setEnvironment(options.envFile);
-        if (!withoutClient.has(name)) await hideKey();
-        const loaded = await commands[name]?.();
-        if (loaded && options.dryRun === true)
-          await (await import("./dryRun.js")).dryRun(context, loaded.run);
-        else await loaded?.run(context);
-      } finally {
-        // An open standard input must not keep the process alive. `--help` never gets here, and so never opens it.
-        process.stdin.unref?.();
-      }
-    });
-  }
-  const hideKey = async (): Promise<void> => {
-    if (process.env.TUNERANK_API_KEY) await terminal.hide(process.env.TUNERANK_API_KEY);
-  };
+  const command = commands.find(({ name }) => name === args[0]);
   try {
-    await parse(program, ordered);
+    await run(command, args, { terminal, signal: end.signal, grace });
     // Output that was not accepted, such as on a full disk, is known only now.
     await new Promise((resolve) => process.stdout.write("", resolve));
     if (lost !== undefined) throw new Error(`The result cannot be written: ${lost.message}`);
     return exitCodes.success;
   } catch (error) {
-    const [name = ""] = ordered;
-    await hideKey();
+    await hideKey(terminal);
     const { reportFailure } = await import("./reportFailure.js");
-    const exitCode = reportFailure(error, terminal, Object.hasOwn(commands, name) ? name : undefined);
+    const exitCode = reportFailure(error, terminal, command?.name);
     return exitCode === exitCodes.interrupted ? interrupted : exitCode;
   } finally {
-    for (const signal of signals) process.off(signal, onSignal);
+    // An open standard input must not keep the process alive. Help never opens it.
+    if (modules[`${command?.name}`] !== undefined) process.stdin.unref?.();
   }
 }
 
-// Moves options that stand before the command behind it, where Commander looks for them.
-function commandFirst(program: Command, args: readonly string[]): readonly string[] {
-  const options = program.commands.flatMap((each) => each.options);
-  const takesValue = (arg = ""): boolean =>
-    options.some(({ long, short, required }) => required && (arg === long || arg === short));
-  const at = args.findIndex((arg, index) => !arg.startsWith("-") && !takesValue(args[index - 1]));
-  return at <= 0 ? args : [`${args[at]}`, ...args.slice(0, at), ...args.slice(at + 1)];
+async function hideKey(terminal: Terminal): Promise<void> {
+  if (process.env.TUNERANK_API_KEY) await terminal.hide(process.env.TUNERANK_API_KEY);
 }
 
-// Runs the command that the arguments name, or shows help or the version.
-async function parse(program: Command, args: readonly string[]): Promise<void> {
-  const [name = "", ...rest] = args;
-  const command = program.commands.find((each) => each.name() === name);
-  if (args.some((arg) => /^--?(api-?)?key(=|$)/.test(arg)))
+// Runs a command, or shows help or the version.
+async function run(
+  command: Command | undefined,
+  [first = "help", ...rest]: readonly string[],
+  surroundings: Pick<Context, "terminal" | "signal" | "grace">,
+): Promise<void> {
+  const { terminal } = surroundings;
+  if (rest.concat(first).some((arg) => /^--?(api-?)?key(=|$)/.test(arg)))
     throw new UsageError(
       "A key cannot be an argument, because other users could read it: set TUNERANK_API_KEY or use --api-key-file FILE.",
     );
-  const given = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : rest.length);
-  const former = Object.entries((command && formerOptions[name]) ?? {}).find(([option]) =>
-    given.some((arg) => arg.split("=")[0] === option),
-  );
-  if (former !== undefined) throw new UsageError(`\`${name} ${former[0]}\` ${former[1]}`);
-  // Commander would use an option as the value of the option before it. A negative number passes: its check names it.
-  const open = given.find((arg, index) => {
-    const option = command?.options.find(({ long, short }) => arg === long || arg === short);
-    return option?.required && /^-[^\d.]/.test(given[index + 1] ?? "");
+  if (first === "-v" || first === "--version") return terminal.write(`${version}\n`);
+  const isHelp = /^(-h|--help|help)$/.test(first);
+  const about = isHelp ? commands.find(({ name }) => name === rest[0]) : command;
+  if (isHelp && (about !== undefined || rest.length === 0))
+    return terminal.write(helpOf(about, [], terminal.columns));
+  if (command === undefined) throw new UsageError("There is no such command: `tunerank COMMAND [OPTIONS]`.");
+  const { options, args } = parsed(command, rest);
+  if (options.help) return terminal.write(helpOf(command, args, terminal.columns));
+  checkCount(command, args);
+  if (options.debug === true) process.env.TUNERANK_LOG = "debug";
+  const { envFile } = options;
+  if (envFile !== undefined) {
+    const text = await readFile(envFile, "utf8").catch((error) => {
+      throw cannotRead(namingFile("--env-file", envFile), error);
+    });
+    for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ||= value;
+  }
+  // Two commands load no client, to start fast.
+  if (!/^(completion|skill|version)$/.test(command.name)) await hideKey(terminal);
+  const loaded = await modules[command.name]?.();
+  const context: Context = { ...surroundings, options, args };
+  if (options.dryRun) await (await import("./dryRun.js")).dryRun(context, loaded?.run as never);
+  else await loaded?.run(context);
+}
+
+// The options and arguments of a command. A message shows no unknown argument: it may be an API key.
+function parsed(command: Command, args: readonly string[]) {
+  const { name, options } = command;
+  const given = args.slice(0, args.includes("--") ? args.indexOf("--") : args.length);
+  const former = given.map((arg) => `${name} ${arg.split("=")[0]}`).find((each) => formerOptions[each]);
+  if (former !== undefined) throw new UsageError(`\`${former}\` ${formerOptions[former]}`);
+  const config = options.map(({ long, short, value, isMany }) => {
+    const type = value === "" ? ("boolean" as const) : ("string" as const);
+    return [long.slice(2), { type, multiple: isMany, ...(short && { short: short.slice(1) }) }] as const;
   });
-  if (open !== undefined)
-    throw new UsageError(`${open} has no value. One that starts with a dash is written ${open}=VALUE.`);
   try {
-    await program.parseAsync(args.length === 0 ? ["--help"] : args, { from: "user" });
+    const found = parseArgs({ args: [...args], options: Object.fromEntries(config), allowPositionals: true });
+    const values = Object.entries(found.values).map(([key, text]) => {
+      const parse = parsers[options.find(({ long }) => long === `--${key}`)?.value ?? ""];
+      const camel = key.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+      return [camel, parse === undefined ? text : parse(`${text}`, `--${key}`)];
+    });
+    return { options: Object.fromEntries(values) as CommandOptions, args: found.positionals };
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Commander throws an error with exit code 0 after it shows help or the version.
-    if (error.exitCode !== 0) throw new UsageError(reasonOf(error, command));
+    if (!(error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")) throw error;
+    const [option = ""] = /--?[a-z][a-z-]{0,20}(?=[' ])/.exec((error as Error).message) ?? [];
+    const known = options.find(({ long, short }) => long === option || short === option);
+    if (known === undefined) throw new UsageError(`Option ${option && `'${option}' `}is unknown.`);
+    if (known.value === "") throw new UsageError(`${known.long} takes no value.`);
+    throw new UsageError(
+      `${known.long} has no value. One that starts with a dash is written ${known.long}=VALUE.`,
+    );
   }
 }
 
-// The reason in an error of Commander, without the unknown argument that its message quotes, which may be an API key.
-// The suggestion is kept, because it names only commands and options.
-function reasonOf({ code, message }: CommanderError, command: Command | undefined): string {
-  const [, suggestion] = /(\(Did you mean .*\?\))$/.exec(message) ?? [];
-  const advice = suggestion === undefined ? "" : ` ${suggestion}`;
-  if (code === "commander.unknownCommand" || code === "commander.help")
-    return `There is no such command.${advice}`;
-  if (code === "commander.unknownOption") {
-    const [, name = "", end] = /unknown option '(--?[a-z][a-z-]{0,20})([='])/.exec(message) ?? [];
-    const what = end === "=" ? "unknown, or takes no value" : "unknown";
-    return `Option ${name && `'${name}' `}is ${what}.${advice}`;
-  }
+function checkCount({ name, usage, arguments: all }: Command, args: readonly string[]): void {
+  const missing = all.filter(({ isRequired }) => isRequired)[args.length];
+  // `rerank` itself says of further arguments that the query is an option.
+  const isOpen = name === "rerank" || all.at(-1)?.name.endsWith("...");
+  if (missing === undefined && (isOpen || args.length <= all.length)) return;
   // The only argument of `upload` is a file.
-  if (code === "commander.missingArgument" && command?.name() === "upload" && /[./]/.test(`${command.args}`))
-    return "DATASET is missing: `tunerank upload DATASET FILE`.";
-  const sentence = message.replace(/^error: /, "").replace(/\.?$/, ".");
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+  const what = name === "upload" && /[./]/.test(`${args}`) ? "DATASET" : missing?.name;
+  const wrong = missing ? `${what} is missing` : "There are too many arguments";
+  throw new UsageError(`${wrong}: \`tunerank ${name} ${usage}\`.`);
 }

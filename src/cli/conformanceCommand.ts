@@ -3,22 +3,15 @@ import { cellsOf } from "../conformance/cells.js";
 import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
-import { type Context, listenError, reasonOf, refuseOptions, UsageError } from "./context.js";
+import { type Context, cannotListen, reasonOf, refuseOptions, UsageError } from "./context.js";
 import { counted, isSilent } from "./terminal.js";
-
-type ConformanceOptions = Partial<
-  Record<"port" | "timeout", number> &
-    Record<"only" | "except", readonly string[]> &
-    Record<"large" | "list", boolean> &
-    Record<"badge" | "junit", string>
->;
 
 /** The defaults of the options of `tunerank conformance`. The timeout is in seconds. */
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
-export async function run({ options, terminal, signal }: Context<ConformanceOptions>): Promise<void> {
+export async function run({ options, terminal, signal }: Context): Promise<void> {
   const { port = conformanceDefaults.port, timeout = conformanceDefaults.timeout } = options;
   const { only = [""], except = [], large = false } = options;
   if (options.list) refuseOptions(options, ["port", "timeout", "badge", "junit"], "has no effect on --list.");
@@ -31,10 +24,9 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
   if (cells.length === 0) throw new UsageError("--only matches no test case: --list prints their ids.");
   if (options.list) {
     const rows = cells.map(({ id, description, needs }) => ({ id, description, needs }));
-    if (terminal.json) return terminal.printJson(rows);
-    for (const { id, description, needs } of rows)
-      terminal.print(`${id}  ${description}${needs.length > 0 ? ` Needs ${needs.join(", ")}.` : ""}`);
-    return;
+    const needing = (needs: readonly string[]) => (needs.length > 0 ? ` Needs ${needs.join(", ")}.` : "");
+    const lines = rows.map(({ id, description, needs }) => `${id}  ${description}${needing(needs)}`);
+    return terminal.result(rows, lines);
   }
   const { results, cut } = await serve({
     ...{ cells, port, timeoutMs: timeout * 1000, signal },
@@ -47,23 +39,17 @@ export async function run({ options, terminal, signal }: Context<ConformanceOpti
       if (!isSilent(terminal) && differences.length > 0) terminal.note(`${what}: ${id}`);
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
-  }).catch((error: Error) => {
-    throw listenError(error, port);
-  });
+  }).catch(cannotListen);
   const counts = countsOf(results, every.length);
   const told = { results, cut, counts, revision: data.revision };
-  if (terminal.json) terminal.printJson(reportOf(told));
-  else for (const line of reportLines(told)) terminal.print(line);
-  const files = [
-    [options.badge, badgeOf(counts, data.revision), "badge"],
-    [options.junit, junitOf(told), "JUnit file"],
-  ] as const;
-  for (const [file, text, name] of files) {
-    if (file === undefined) continue;
-    await writeFile(file, text).catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`The ${name} cannot be written: ${reasonOf(error)}.`);
-    });
-  }
+  terminal.result(reportOf(told), reportLines(told));
+  const { badge, junit } = options;
+  const cannotWrite = (option: string) => (error: Error) => {
+    throw new Error(`${option} cannot be written: ${reasonOf(error)}.`);
+  };
+  if (badge !== undefined)
+    await writeFile(badge, badgeOf(counts, data.revision)).catch(cannotWrite("--badge"));
+  if (junit !== undefined) await writeFile(junit, junitOf(told)).catch(cannotWrite("--junit"));
   // For exit code 1, unless every test case was served, and all that were not skipped passed.
   const { passed, failed, neverServed } = counts;
   const of = counted(results.length, "test case");

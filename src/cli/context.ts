@@ -1,12 +1,10 @@
-import type { Command } from "commander";
 import type { ClientOptions, StatusError } from "../index.js";
 import type { Terminal } from "./terminal.js";
 
-/** What a command receives when it runs. `Options` are the options that only this command has. */
-export interface Context<Options = unknown> {
-  readonly options: Options & ServiceOptions;
+/** What a command receives when it runs. */
+export interface Context {
+  readonly options: CommandOptions;
   readonly args: readonly string[];
-  readonly program: Command;
   readonly terminal: Terminal;
   /** Aborts on Ctrl-C (SIGINT), SIGTERM and SIGHUP. */
   readonly signal: AbortSignal;
@@ -22,57 +20,62 @@ export interface Context<Options = unknown> {
   };
 }
 
-/** Options of every command that calls the service; times are in seconds. */
-export type ServiceOptions = Readonly<
+/** The options of all commands. Times are in seconds, rates per minute. */
+export type CommandOptions = Readonly<
   Partial<
     Record<"baseUrl" | "apiKeyFile" | "account" | "envFile" | "proxy" | "noproxy", string> &
-      Record<"debug" | "allowInsecureHttp" | "dryRun", boolean> &
-      Record<"timeout" | "maxRetries", number>
+      Record<"field" | "model" | "task" | "output" | "shard" | "name" | "checkpoint", string> &
+      Record<"idField" | "queryField" | "documentsField" | "accept" | "contentType", string> &
+      Record<"body" | "bodyFile" | "host" | "badge" | "junit" | "tools" | "root" | "install", string> &
+      Record<"timeout" | "maxRetries" | "topN" | "batchSize" | "rate" | "tokensPerMinute", number> &
+      Record<"maxRequests" | "maxTokens" | "totalTimeout" | "maxPause", number> &
+      Record<"maxBytes" | "port" | "delay", number> &
+      Record<"debug" | "allowInsecureHttp" | "dryRun" | "allowEmpty" | "strict" | "update", boolean> &
+      Record<"retryFinal" | "noCheck" | "verify" | "resendUnknown" | "yes" | "list", boolean> &
+      Record<"idempotent" | "large" | "help", boolean> &
+      Record<"param" | "allowOrigin" | "fail" | "only" | "except", readonly string[]> & {
+        concurrency: number | "auto";
+        /** A text of `rerank`, and a list of `request`. */
+        query: string | readonly string[];
+      }
   >
 >;
 
 /** An invalid command line or input: nothing was sent. */
 export class UsageError extends Error {}
 
-/** Ends a command that has already printed what failed, so that only the exit code is left to set. */
-export class Reported extends Error {
+/** How a command ends that has not succeeded. */
+interface End {
   readonly exitCode: number;
-  constructor(exitCode: number) {
-    super("It was reported.");
-    this.exitCode = exitCode;
-  }
+  /** How much of a run is done, and of how many requests or files, if that is known; `text` also says how to go on. */
+  readonly progress?: Readonly<{ done: number; of: number | undefined; text: string }>;
+  /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
+  readonly error?: StatusError | undefined;
 }
 
-/** How much of a run is done, and of how many requests or files, if that is known; `text` also says how to go on. */
-type DoneSoFar = Readonly<{ done: number; of: number | undefined; text: string }>;
-
-/** Thrown when a run ends before all its requests or files are done. */
+/** Ends a command: before all its requests or files are done, or, without `progress`, after it has printed what failed. */
 export class RunEnded extends Error {
-  readonly exitCode: number;
-  readonly progress: DoneSoFar;
-  /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
-  readonly error: StatusError | undefined;
+  readonly end: End;
 
-  /** @param why What ended the run, such as `Interrupted`; undefined if the error says it */
-  constructor(why: string | undefined, exitCode: number, progress: DoneSoFar, error?: StatusError) {
+  /** @param why What ended the run, such as `Interrupted`; empty if the error says it, or if it was printed */
+  constructor(end: End, why = "") {
     super(why);
-    this.exitCode = exitCode;
-    this.progress = progress;
-    this.error = error;
+    this.end = end;
   }
 }
 
 /** Why a file cannot be read, without the file's name. */
-export function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === "EISDIR") return "it is a folder";
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
   // For example, the message is "ENOENT: no such file or directory, open 'name'".
-  return code === undefined ? "it is not a readable file" : (message.split(", ")[0] ?? code);
+  return code === "EISDIR" ? "it is a folder" : (message.split(", ")[0] ?? "");
 }
 
-/** The error to throw if a file cannot be read. @param name The argument or option that names the file */
+/** The error to throw if reading a file ended with one. @param name The argument or option that names the file */
 export function cannotRead(name: string, error: unknown, more = ""): unknown {
-  if (error instanceof UsageError || (error as Error).name === "AbortError") return error;
-  return new UsageError(`${name} cannot be read: ${reasonOf(error as NodeJS.ErrnoException)}.${more}`);
+  const { code, name: kind } = error as NodeJS.ErrnoException;
+  if (typeof code !== "string" || kind === "AbortError") return error;
+  return new UsageError(`${name} cannot be read: ${reasonOf(error)}.${more}`);
 }
 
 /** An argument or option with the file that it names. */
@@ -101,12 +104,11 @@ export function refuseOptions<Name extends string>(
   if (option !== undefined) throw new UsageError(`--${option} ${why}`);
 }
 
-/** Turns an error of listening on a port into one of the command line; any other error is returned unchanged. */
-export function listenError(error: Error, port: number): Error {
-  const { code = "" } = (error.cause ?? error) as NodeJS.ErrnoException;
-  const advice = code === "EADDRINUSE" ? " Choose another with --port, or 0 for any free one." : "";
+/** Ends a command that cannot listen on its port. @throws UsageError with Node's own words */
+export function cannotListen(error: Error): never {
+  const { code = "", message } = (error.cause ?? error) as NodeJS.ErrnoException;
   // Only codes of the system begin with E, never those of the service.
-  return code.startsWith("E")
-    ? new UsageError(`Port ${port} of the host cannot be listened on: ${code}.${advice}`)
+  throw code.startsWith("E")
+    ? new UsageError(`${message.replace(/\.$/, "")}. See --port and --host; port 0 is any free one.`)
     : error;
 }

@@ -13,21 +13,24 @@ export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   CANCELLED: exitCodes.interrupted,
 };
 
-// Codes that the client uses for invalid arguments and files. From the service, each has its own exit code.
-const ofArguments = new Set<StatusCode>(["INVALID_ARGUMENT", "OUT_OF_RANGE", "FAILED_PRECONDITION"]);
-
 /**
  * The exit code of a failed call. It is `usage` if the client rejected the call before anything was sent. It is `fault`
  * if the client stopped the call later, such as for a file that changed while it was sent.
  */
 export function exitCodeOfError({ code, codeSource, attempts }: StatusError): number {
-  if (codeSource !== "client" || !ofArguments.has(code)) return exitCodeOf[code];
+  // Codes that the client uses for invalid arguments and files. From the service, each has its own exit code.
+  const isOfArguments = /^(INVALID_ARGUMENT|OUT_OF_RANGE|FAILED_PRECONDITION)$/.test(code);
+  if (codeSource !== "client" || !isOfArguments) return exitCodeOf[code];
   return attempts.length === 0 ? exitCodes.usage : exitCodes.fault;
 }
 
-const more: Readonly<Record<number, string>> = {
+const meanings: Readonly<Record<number, string>> = {
+  0: "success",
+  1: "a local failure, such as a full disk or a file that changed; conformance: a test case failed",
+  2: "nothing was sent: an argument or file is invalid or missing, or an output file is not from tunerank",
   5: ": rejected by the service, or invalid lines or files were skipped",
   6: "; upload --checkpoint: a file may be stored, or has changed",
+  11: "a bulk run has reached --max-requests or --max-tokens: the same command continues it",
   130: ": ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM",
 };
 
@@ -35,21 +38,12 @@ const more: Readonly<Record<number, string>> = {
 export function exitCodeRows(
   named: (code: string) => string,
 ): readonly (readonly [exit: string, meaning: string])[] {
-  const ofService = [...new Set(Object.values(exitCodeOf))].map((exit): [string, string] => {
-    const names = Object.keys(exitCodeOf).filter((name) => exitCodeOf[name as StatusCode] === exit);
-    const shown = exit === exitCodes.interrupted ? Object.values(exitCodeOfSignal).join(", ") : `${exit}`;
-    return [shown, names.map(named).join(", ") + (more[exit] ?? "")];
-  });
-  const signals = ofService.splice(-1);
-  return [
-    ["0", "success"],
-    ["1", "a local failure, such as a full disk or a file that changed; conformance: a test case failed"],
-    [
-      "2",
-      "nothing was sent: an argument or file is invalid or missing, or an output file is not from tunerank",
-    ],
-    ...ofService,
-    ["11", "a bulk run has reached --max-requests or --max-tokens: the same command continues it"],
-    ...signals,
-  ];
+  const exits = new Set([...Object.keys(meanings).map(Number), ...Object.values(exitCodeOf)]);
+  return [...exits]
+    .sort((a, b) => a - b)
+    .map((exit) => {
+      const names = Object.keys(exitCodeOf).filter((name) => exitCodeOf[name as StatusCode] === exit);
+      const shown = exit === exitCodes.interrupted ? Object.values(exitCodeOfSignal).join(", ") : `${exit}`;
+      return [shown, names.map(named).join(", ") + (meanings[exit] ?? "")] as const;
+    });
 }

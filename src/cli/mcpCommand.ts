@@ -5,7 +5,7 @@ import { operationOfCommand } from "./options.js";
 import { withClient } from "./withClient.js";
 
 /** Runs `tunerank mcp`. */
-export async function run(context: Context<{ tools?: string; root?: string }>): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { options, terminal, signal } = context;
   const { tools = "rerank", root } = options;
   // A command's name, if there is one for the operation.

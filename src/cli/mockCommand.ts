@@ -1,13 +1,7 @@
-import { isLoopback } from "../engine.js";
 import type { StatusCode } from "../index.js";
 import { findOperation, testNames } from "../testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../testing/index.js";
-import { type Context, listenError, UsageError } from "./context.js";
-
-type MockOptions = Partial<
-  Record<"port" | "delay", number> &
-    Record<"allowOrigin" | "fail", readonly string[]> & { host: string; strict: boolean }
->;
+import { type Context, cannotListen, UsageError } from "./context.js";
 
 /** The defaults of the options of `tunerank mock`. */
 export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;
@@ -15,7 +9,7 @@ export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;
 const keepRequests = 1000;
 
 /** `tunerank mock`: runs the mock server until it is stopped. */
-export async function run({ options, terminal, signal }: Context<MockOptions>): Promise<void> {
+export async function run({ options, terminal, signal }: Context): Promise<void> {
   const { port = mockDefaults.port, host = mockDefaults.host, fail = [], strict, delay } = options;
   const service = createTestService({ strict: strict === true, keepRequests });
   const late = delay === undefined ? {} : { delayMs: delay * 1000 };
@@ -35,15 +29,9 @@ export async function run({ options, terminal, signal }: Context<MockOptions>): 
         terminal.tell({ method, path, status, requestId, durationMs: ms }, line);
       },
     })
-    .catch((error: Error) => {
-      throw listenError(error, port);
-    });
+    .catch(cannotListen);
   const line = `A mock of the service listens on ${server.url}; any API key will do. Ctrl-C stops it.`;
   terminal.result({ url: server.url }, line);
-  if (!isLoopback(host))
-    terminal.note(
-      "Anybody who can reach this machine can call it, without your key. A client on another machine needs allowInsecureHttp.",
-    );
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
 }

@@ -3,15 +3,14 @@ import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 
-type ValueRules = NonNullable<RequestRules["body"]>;
-
 /** A parameter that is given with `--param NAME=VALUE`. */
-type OperationParameter = Readonly<
-  { in: "path" | "query" | "header"; required: boolean; schema: ValueRules } & Record<
-    "name" | "description",
-    string
-  >
->;
+interface OperationParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly schema: NonNullable<RequestRules["body"]>;
+  readonly description: string;
+}
 
 export const operationIds = Object.keys(operations) as readonly OperationId[];
 
@@ -26,29 +25,34 @@ export function requestRules(id: OperationId): RequestRules {
 /** The parameters of an operation: those of its path, except the account (`--account`), then of its query and headers. */
 export function parametersOf(id: OperationId): OperationParameter[] {
   const { query, headers } = requestRules(id);
-  const found: Omit<OperationParameter, "description">[] = [];
-  for (const [, name = ""] of operations[id].path.matchAll(/\{(\w+)\}/g))
-    if (name !== "account_id") found.push({ name, in: "path", required: true, schema: { type: "string" } });
-  for (const [place, rules] of [["query", query] as const, ["header", headers] as const])
-    for (const [name, schema] of Object.entries(rules?.properties ?? {}))
-      found.push({ name, in: place, required: rules?.required?.includes(name) === true, schema });
-  return found.map((each) => ({ ...each, description: descriptions[id].parameters[each.name] ?? "" }));
+  const names = [...operations[id].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  const ids = names.filter((name) => name !== "account_id");
+  const ofPath = {
+    required: ids,
+    properties: Object.fromEntries(ids.map((name) => [name, { type: "string" }])),
+  };
+  return Object.entries({ path: ofPath as RequestRules["body"], query, header: headers }).flatMap(
+    ([place, rules]) =>
+      Object.entries(rules?.properties ?? {}).map(([name, schema]) => ({
+        ...{ name, in: place as OperationParameter["in"], schema },
+        required: rules?.required?.includes(name) === true,
+        description: descriptions[id].parameters[name] ?? "",
+      })),
+  );
 }
 
+/** Describes an operation for programs. */
 export function toldOf(id: OperationId): object {
-  const { method, path, value = "json" } = operations[id];
-  const { contentType, optional = false, body } = requestRules(id);
-  const parameters = parametersOf(id);
-  const sent = body && { body: { contentType, required: !optional, schema: body } };
-  return {
+  const { method, path, value: answer = "json" } = operations[id];
+  const { contentType, optional = false, body: schema } = requestRules(id);
+  const told = {
     operation: id,
     method,
     path,
     summary: descriptions[id].summary,
-    parameters,
-    ...sent,
-    answer: value,
+    parameters: parametersOf(id),
   };
+  return { ...told, ...(schema && { body: { contentType, required: !optional, schema } }), answer };
 }
 
 /** Describes an operation in lines of text. The first begins with its id. */
@@ -60,18 +64,21 @@ export function operationLines(id: OperationId): string[] {
     const { type = "", enum: values } = schema.items ?? schema;
     const value = values?.join("|") ?? { boolean: "true|false", string: "TEXT" }[type] ?? "N";
     const isList = schema.type === "array" && "May be given more than once.";
-    const text = [required && "Required.", description, isList].filter(Boolean).join(" ");
-    return [`--param ${name}=${value}`, text];
+    return [
+      `--param ${name}=${value}`,
+      [required && "Required.", description, isList].filter(Boolean).join(" "),
+    ];
   });
   if (file !== undefined) rows.push(["--body-file FILE", `Required. ${fields[file]}`]);
   else if (body !== undefined) {
     const { required = [], properties = {} } = body;
-    const names = Object.keys(properties).map((name) =>
-      required.includes(name) ? name : `${name} (optional)`,
-    );
-    const needed = `${optional ? "" : "Required. "}Fields: ${names.join(", ")}`;
-    const text = names.length === 0 ? "Default: {}. No fields are documented." : needed;
-    rows.push(["--body JSON, --body-file FILE", text]);
+    const isOptional = (name: string): string => (required.includes(name) ? name : `${name} (optional)`);
+    const names = Object.keys(properties).map(isOptional).join(", ");
+    const text = `${optional ? "" : "Required. "}Fields: ${names}`;
+    rows.push([
+      "--body JSON, --body-file FILE",
+      names === "" ? "Default: {}. No fields are documented." : text,
+    ]);
   }
   const width = Math.max(0, ...rows.map(([option]) => option.length));
   const told = rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`);

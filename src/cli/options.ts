@@ -1,6 +1,5 @@
 // Every option of the command: the client's argument that it sets, how its value is parsed, and what the help says. The
 // client checks the values. Help and completion load this file, so it imports nothing that only a running command needs.
-import type { Command } from "commander";
 import { type OperationId, operations } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 import { UsageError } from "./context.js";
@@ -95,7 +94,8 @@ const rowsOfCommand: Readonly<Record<string, string>> = {
 const ofOutput = `
 --json | | Print one JSON value for programs; errors too, on stderr.
 -q, --quiet | | Print only results and errors.
---no-color | | Print no colours. The variable NO_COLOR does the same.`;
+--no-color | | Print no colours. The variable NO_COLOR does the same.
+-h, --help | | Show this help.`;
 
 const plans: Readonly<Record<string, string>> = {
   rerank: "requests, and the number of documents and of estimated tokens",
@@ -127,36 +127,39 @@ function defaultTimeout(command: string): string {
   return `${timeoutMs / 1000} seconds${more}`;
 }
 
-// Option, whether it may be given more than once, the client's argument, help.
-function rowsIn(text: string): (readonly [flags: string, dots: string, argument: string, help: string])[] {
-  return [...text.matchAll(/^(-.*?)(\.\.\.)? \| (?:([\w,.]+) )?\| (.*)$/gm)].map(
-    ([, flags = "", dots = "", argument = "", help = ""]) => [flags, dots, argument, help],
+/** An option of a command. */
+export interface CommandOption {
+  /** As the help shows it, such as `-q, --quiet` or `--query <TEXT>`. */
+  readonly flags: string;
+  readonly long: string;
+  readonly short: string | undefined;
+  /** The word that stands for its value; empty if it takes none. */
+  readonly value: string;
+  readonly isMany: boolean;
+  /** The client's arguments that it sets. */
+  readonly sets: readonly string[];
+  readonly description: string;
+  /** Its title in the help. */
+  readonly group: string;
+}
+
+/** The options of a command. @param callsService Whether it has those of every command that calls the service */
+export function optionsOf(name: string, callsService: boolean): CommandOption[] {
+  const own = rowsOfCommand[name] ?? "";
+  const groups = { Options: own, "The service": callsService ? ofService(name) : "", Output: ofOutput };
+  const row = /^((?:(-\w), )?(--[\w-]+)(?: <(.*)>)?)(\.\.\.)? \| (?:([\w,.]+) )?\| (.*)$/gm;
+  return Object.entries(groups).flatMap(([group, text]) =>
+    [...text.matchAll(row)].map(
+      ([, flags = "", short, long = "", value = "", dots, sets = "", description = ""]) => ({
+        ...{ flags, short, long, value, description, group },
+        ...{ isMany: dots !== undefined, sets: sets.split(",") },
+      }),
+    ),
   );
 }
 
-/** Adds the options of a command. @param callsService Whether it has those of every command that calls the service */
-export function addOptions(command: Command, callsService: boolean): void {
-  const name = command.name();
-  const groups = {
-    "": rowsOfCommand[name] ?? "",
-    "The service:": callsService ? ofService(name) : "",
-    "Output:": ofOutput,
-  };
-  for (const [title, text] of Object.entries(groups)) {
-    if (title !== "") command.optionsGroup(title);
-    for (const [flags, dots, , help] of rowsIn(text)) {
-      const [, option = "", value = ""] = /(--[\w-]+)(?: <(.*)>)?$/.exec(flags) ?? [];
-      const parse = parsers[value];
-      if (parse !== undefined) command.option(flags, help, (given: string) => parse(given, option));
-      else if (dots === "") command.option(flags, help);
-      else command.option(flags, help, (given: string, before: string[] = []) => [...before, given]);
-    }
-  }
-  command.helpOption("-h, --help", "Show this help.");
-}
-
 // How the value of an option is parsed, by the word that stands for it. All other values are texts.
-const parsers: Readonly<Record<string, (value: string, option: string) => number | string>> = {
+export const parsers: Readonly<Record<string, (value: string, option: string) => number | string>> = {
   N: numberIn,
   "N|auto": (value, option) => (value === "auto" ? value : numberIn(value, option)),
   "N/UNIT": (value, option) => {
@@ -192,59 +195,23 @@ const argumentNames: Readonly<Record<string, string>> = {
 
 /** What sets an argument of the client in a command: an option such as `--timeout`, or an argument such as DATASET. */
 export function optionOf(argument: string, command: string): string | undefined {
-  const shared = command in operationOfCommand || /^(mcp|request)$/.test(command) ? ofService(command) : "";
   // The argument may be a part of one, such as documents[3].
   const [whole = ""] = argument.split("[");
-  const row = rowsIn(`${rowsOfCommand[command]}\n${shared}`).find(([, , set]) =>
-    set.split(",").includes(whole),
-  );
-  if (row !== undefined) return /--[\w-]+/.exec(row[0])?.[0];
+  const isCalling = command in operationOfCommand || /^(mcp|request)$/.test(command);
+  const option = optionsOf(command, isCalling).find(({ sets }) => sets.includes(whole));
+  if (option !== undefined) return option.long;
   if (command !== "request" || whole === "path") return argumentNames[whole];
   const isId = /^[a-zA-Z]+Id$/.test(argument);
   return isId ? `--param ${argument.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}` : undefined;
 }
 
-/** Arguments of which the client's advice speaks, by an error's code or HTTP status. */
-export const namedInAdvice: Readonly<Record<string, string>> = {
-  DEADLINE_EXCEEDED: "timeoutMs",
-  UNAUTHENTICATED: "apiKey",
-  413: "batchSize",
-};
-
-/** The command's advice about an argument, where the client's advice names its own options. */
-export const adviceOf: Readonly<Record<string, string>> = {
-  baseUrl: "Use https, or add --allow-insecure-http in a trusted network.",
-  maxRetries: "To try for longer, use `tunerank bulk` or a job queue.",
-};
-
-const bulk = "`tunerank bulk FILE --output OUT`";
-const prepared = 'is gone: the guide "Prepare data" has the command that changes the lines before the run.';
-const moved = `is an option of ${bulk}, which ranks many queries.`;
-const formerOfBulk: Readonly<Record<string, string>> = {
-  "--bulk": `is now ${bulk}.`,
-  "--errors": "is gone: OUT has one row for each id, also with its error; see `jq 'select(.error)' OUT`.",
-  "--wait": "is gone: while another run writes to the same file, a run ends with exit code 2.",
-  "--resend-paid": `is now ${bulk} with --retry-final.`,
-  "--dedupe": prepared,
-  "--id": prepared,
-  "--ignore-fields": prepared,
-  "--text-field": `is now a path: ${bulk} with --documents-field documents[].text.`,
-  "--document-id-field": "is gone: a response names the documents by their index.",
-  "--max-hold": `is now ${bulk} with --max-pause.`,
-  "--max-batch-bytes": "is gone: use --batch-size. The library has maxBatchBytes.",
-  "--split": "is gone: the library has it, in `rerankAll` and `rerank.items`.",
-};
-const movedToBulk =
-  "--output --shard --id-field --query-field --documents-field --rate --tokens-per-minute --max-requests --max-tokens --total-timeout";
-
-/** Options of earlier versions, by command, and what is said of each. The first that was given is named. */
-export const formerOptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  rerank: {
-    ...formerOfBulk,
-    ...Object.fromEntries(movedToBulk.split(" ").map((option) => [option, moved])),
-  },
-  bulk: { ...formerOfBulk, "--max-retries": "does not apply: each request is retried until --timeout." },
-  upload: { "--wait": formerOfBulk["--wait"] as string },
-  check: { "--strict": "is gone: what was a warning is not looked for any more." },
-  request: { "--repeatable": "is now `request --idempotent`." },
+/** Options of earlier versions, after their command, and what is said of each. */
+export const formerOptions: Readonly<Record<string, string>> = {
+  "rerank --bulk": "is now `tunerank bulk FILE --output OUT`.",
+  "bulk --errors":
+    "is gone: OUT has one row for each id, also with its error; see `jq 'select(.error)' OUT`.",
+  "bulk --max-hold": "is now --max-pause.",
+  "bulk --max-retries": "does not apply: each request is retried until --timeout.",
+  "bulk --resend-paid": "is now --retry-final.",
+  "request --repeatable": "is now --idempotent.",
 };

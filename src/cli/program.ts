@@ -1,8 +1,18 @@
 // Every command with its arguments. Parsing, help, shell completion and the docs use this one definition.
-import { Command } from "commander";
 import { descriptions } from "../generated/descriptions.js";
-import { version } from "../generated/version.js";
-import { addOptions, operationOfCommand as operation } from "./options.js";
+import { type CommandOption, operationOfCommand as operation, optionsOf } from "./options.js";
+
+/** A command as its help describes it. */
+export interface Command {
+  readonly name: string;
+  /** What follows its name on a command line, such as `[options] [FILE]`. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Its arguments, such as `FILE...`. */
+  readonly arguments: readonly Readonly<{ name: string; isRequired: boolean; description: string }>[];
+  readonly options: readonly CommandOption[];
+}
 
 export const shells = ["bash", "zsh", "fish"] as const;
 
@@ -40,26 +50,18 @@ completion | | Print a completion script | Prints a script that completes comman
 <SHELL> | One of ${shells.join(", ")}.
 version | | Print the version | Prints the version.`;
 
-/** Creates the program `tunerank`, without the code that runs its commands. */
-export function createProgram(): Command {
-  const program = new Command("tunerank")
-    .description("Rerank documents, upload dataset files, scale deployments, resume fine-tuning jobs.")
-    .usage("COMMAND [OPTIONS]")
-    .version(version, "-v, --version", "Print the version.")
-    .helpOption("-h, --help", "Show this help.")
-    .helpCommand("help [COMMAND]", "Show the help of a command");
-  for (const text of [calling, others]) {
-    for (const [, name = "", usage = "", summary = "", description = "", rest = ""] of text.matchAll(
-      /^(\w+) \| (?:(.*?) )?\| (.*?) \| (.*)((?:\n[[<].*)*)/gm,
-    )) {
-      const command = program.command(name).summary(summary).description(description);
-      // `rerank` itself says of further arguments that the query is an option.
-      command.allowExcessArguments(name === "rerank");
-      for (const [, argument = "", meaning] of rest.matchAll(/^(.*?) \| (.*)$/gm))
-        command.argument(argument, meaning);
-      if (usage !== "") command.usage(usage.replace(" or ", " | "));
-      addOptions(command, text === calling);
-    }
-  }
-  return program;
+function commandsIn(text: string, callsService: boolean): Command[] {
+  const rows = text.matchAll(/^(\w+) \| (?:(.*?) )?\| (.*?) \| (.*)((?:\n[[<].*)*)/gm);
+  return [...rows].map(([, name = "", usage = "", summary = "", description = "", rest = ""]) => {
+    const all = [...rest.matchAll(/^([[<](.*?)[\]>]) \| (.*)$/gm)];
+    return {
+      ...{ name, summary, description, options: optionsOf(name, callsService) },
+      usage: usage.replace(" or ", " | ") || ["[options]", ...all.map(([, term]) => term)].join(" "),
+      arguments: all.map(([, term = "", argument = "", meaning = ""]) => ({
+        ...{ name: argument, isRequired: term.startsWith("<"), description: meaning },
+      })),
+    };
+  });
 }
+
+export const commands: readonly Command[] = [...commandsIn(calling, true), ...commandsIn(others, false)];

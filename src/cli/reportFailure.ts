@@ -1,34 +1,32 @@
 // Reports why a command failed. Facts come from the fields of an error; its message is printed as it is.
-import { operations } from "../generated/contract.js";
-import { isStatusError, type StatusCode, StatusError } from "../index.js";
-import { Reported, RunEnded, UsageError } from "./context.js";
+import { isStatusError, type StatusCode, type StatusError } from "../index.js";
+import { RunEnded, UsageError } from "./context.js";
 import { exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { adviceOf, namedInAdvice, optionOf } from "./options.js";
-import { type Terminal, Unwritable } from "./terminal.js";
+import { optionOf } from "./options.js";
+import { styled, type Terminal } from "./terminal.js";
 
-/** The words of an error, with the option that sets the argument that it is about. */
-export function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
-  const { argument, code, text, reason, httpStatus = "", requestId } = error;
-  const option = argument === undefined ? undefined : optionOf(argument, command);
-  const about = option === undefined ? "" : `${argument} (${option}): `;
-  const advice = (argument !== undefined && error.advice !== "" && adviceOf[argument]) || error.advice;
-  const named = [code, `${httpStatus}`].flatMap((fact) => {
-    const own = namedInAdvice[fact] && optionOf(namedInAdvice[fact], command);
-    return own ? [`${namedInAdvice[fact]} is ${own}`] : [];
-  });
-  const names = named.length > 0 ? `(Here, ${named.join(", ")}.)` : "";
+// The command's advice about an argument, where the client's advice names its own options.
+const adviceOf: Readonly<Record<string, string>> = {
+  baseUrl: "Use https, or add --allow-insecure-http in a trusted network.",
+  maxRetries: "To try for longer, use `tunerank bulk` or a job queue.",
+};
+
+// The words of an error, with the option that sets the argument that it is about.
+function saidOf(error: StatusError, command: string): { what: string; hint: string; option?: string } {
+  const { argument, code, text, reason, advice, requestId } = error;
+  const option = argument && optionOf(argument, command);
+  const own = (argument && advice !== "" && adviceOf[argument]) || advice;
   return {
-    what: `${about}[${code}] ${text}${requestId === undefined ? "" : ` (request id ${requestId})`}`,
-    hint: [advice, reason, names].filter(Boolean).join(" "),
-    ...(option !== undefined && { option }),
+    what: `${option ? `${argument} (${option}): ` : ""}[${code}] ${text}${requestId ? ` (request id ${requestId})` : ""}`,
+    hint: [own, reason].filter(Boolean).join(" "),
+    ...(option && { option }),
   };
 }
 
 /** The fields of an error as JSON shows them, with `option`: what sets the argument that it is about. */
 export function errorFields(error: StatusError, command: string): Record<string, unknown> {
   const { what: _, ...said } = saidOf(error, command);
-  const message = `[${error.code}] ${error.text} ${said.hint}`.trimEnd();
-  return { ...error.toJSON(), message, ...said };
+  return { ...error.toJSON(), message: `[${error.code}] ${error.text} ${said.hint}`.trimEnd(), ...said };
 }
 
 const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
@@ -40,63 +38,42 @@ const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
 };
 
 /** Prints why a command failed, as text or as JSON. @returns The exit code */
-export function reportFailure(thrown: unknown, terminal: Terminal, command = ""): number {
-  // A result is printed once its operation has run.
-  const ranFine = { code: "INTERNAL", executed: "yes", codeSource: "client" } as const;
-  const hint = "The operation succeeded: the same command would run it again.";
-  const error = thrown instanceof Unwritable ? new StatusError(thrown.message, { ...ranFine, hint }) : thrown;
-  if (error instanceof Reported) return error.exitCode;
+export function reportFailure(error: unknown, terminal: Terminal, command = ""): number {
   // @param more Further lines
-  const report = (fields: Record<string, unknown>, what: string, more = ""): void => {
-    if (terminal.json) printJson(fields, terminal);
-    else terminal.note(terminal.errorStyle("red", "tunerank:"), ` ${what}`);
-    if (more !== "" && !terminal.json) terminal.note(more);
+  const report = (fields: object, what: string, more = ""): void => {
+    if (terminal.json) terminal.tell({ error: fields }, "");
+    else terminal.note(styled("red", "tunerank:"), ` ${what}`);
+    if (more !== "" && !terminal.json) terminal.note(more.trimEnd());
   };
   if (error instanceof RunEnded) {
-    const { message: why, error: cause, progress, exitCode } = error;
+    const { message: why } = error;
+    const { exitCode, progress, error: cause } = error.end;
+    if (progress === undefined) return exitCode;
     // Leaves out `notDone`, which lists every request that is left: they are in the input anyway.
     const { notDone: _, ...fields } = cause ? errorFields(cause, command) : { message: `${why}.` };
-    const { what, hint } = cause ? saidOf(cause, command) : { what: "", hint: "" };
-    const isSaid = why !== "" || cause === undefined;
-    const more = isSaid ? "" : `${progress.text} ${hint}`;
-    report({ ...fields, progress }, isSaid ? `${why}: ${progress.text}` : what, more);
+    const said = cause && saidOf(cause, command);
+    if (said === undefined || why !== "") report({ ...fields, progress }, `${why}: ${progress.text}`);
+    else report({ ...fields, progress }, said.what, `${progress.text} ${said.hint}`);
     return exitCode;
   }
   if (isStatusError(error)) {
     const { what, hint } = saidOf(error, command);
-    const more = `${saysThatItRan(error) ? "" : ran[error.executedBecause]} ${hint}`;
-    report(errorFields(error, command), what, more.trim());
+    report(errorFields(error, command), what, `${ran[error.executedBecause]} ${hint}`);
     return exitCodeOfError(error);
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const { message, name } = error instanceof Error ? error : new Error(String(error));
   // The fields that a StatusError has after a call that sent nothing.
   const notSent = (code: StatusCode): object => ({ code, executed: "no", executedBecause: "nothing-sent" });
-  if (error instanceof Error && error.name === "AbortError") {
+  if (name === "AbortError") {
     const cancelled = "Cancelled before anything was sent.";
-    report({ name: "AbortError", ...notSent("CANCELLED"), message: cancelled }, cancelled);
+    report({ name, ...notSent("CANCELLED"), message: cancelled }, cancelled);
     return exitCodes.interrupted;
   }
-  if (!(error instanceof UsageError)) {
-    report({ name: "Error", message }, message);
-    return exitCodes.fault;
+  const isUsage = error instanceof UsageError;
+  if (!isUsage) report({ name: "Error", message }, message);
+  else {
+    const help = `Run \`${["tunerank", command, "--help"].filter(Boolean).join(" ")}\` for help.`;
+    report({ name: "UsageError", ...notSent("INVALID_ARGUMENT"), message }, message, help);
   }
-  const help = `Run \`${["tunerank", command, "--help"].filter(Boolean).join(" ")}\` for help.`;
-  report({ name: "UsageError", ...notSent("INVALID_ARGUMENT"), message }, message, help);
-  return exitCodes.usage;
-}
-
-// Whether the advice itself says that the operation may have run, as that about operations that are not idempotent does.
-function saysThatItRan({ executed, operation, method = "" }: StatusError): boolean {
-  if (executed !== "unknown" || operation === undefined) return false;
-  if (operation === "request") return !/^(GET|HEAD|PUT|DELETE)$/.test(method);
-  return /^(start|append)$/.test(operations[operation].kind);
-}
-
-function printJson(error: Record<string, unknown>, terminal: Terminal): void {
-  try {
-    terminal.tell({ error }, "");
-  } catch {
-    // The body, a part of the response, cannot be written as JSON.
-    terminal.tell({ error: { ...error, body: undefined } }, "");
-  }
+  return isUsage ? exitCodes.usage : exitCodes.fault;
 }

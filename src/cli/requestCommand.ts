@@ -1,8 +1,8 @@
-import { type ClientInside, insideOf, type OperationArguments, suggestion } from "../engine.js";
+import { type ClientInside, insideOf, suggestion } from "../engine.js";
 import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, ServiceRequest } from "../index.js";
-import { type Context, namingFile, orUndefined, refuseOptions, UsageError } from "./context.js";
-import { Input } from "./input.js";
+import { type Context, namingFile, refuseOptions, UsageError } from "./context.js";
+import { openInput } from "./input.js";
 import {
   isOperation,
   operationIds,
@@ -14,28 +14,16 @@ import {
 import type { Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-type RequestOptions = Partial<
-  Record<"body" | "bodyFile" | "contentType" | "accept", string> &
-    Record<"param" | "query", readonly string[]> &
-    Record<"list" | "idempotent", boolean> & { maxBytes: number }
->;
-type RequestContext = Context<Readonly<RequestOptions>>;
 const ofPath = ["query", "accept", "maxBytes"] as const;
 const ofCalls = ["dryRun", "param", "body", "bodyFile", "contentType", "idempotent", ...ofPath] as const;
 
-/** Runs `tunerank request ID` and `tunerank request METHOD PATH`. */
-export async function run(context: RequestContext): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, options, terminal } = context;
   const [name, path] = args;
   if (options.list) {
     refuseOptions(options, ofCalls, "has no effect on --list.");
     const ids = name === undefined ? operationIds : [idOf(name)];
-    if (terminal.json) return terminal.printJson(ids.map(toldOf));
-    for (const [index, id] of ids.entries()) {
-      if (index > 0) terminal.print();
-      for (const line of operationLines(id)) terminal.print(line);
-    }
-    return;
+    return terminal.result(ids.map(toldOf), ids.flatMap(operationLines));
   }
   if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
   const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
@@ -47,49 +35,40 @@ function idOf(name: string): OperationId {
   throw new UsageError(`There is no operation with this ID: ${suggestion(name, operationIds)}`);
 }
 
-async function callOperation(context: RequestContext, operation: OperationId): Promise<void> {
+async function callOperation(context: Context, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
   const { idempotent, contentType, bodyFile } = options;
   const { file, body: rules, optional = false } = requestRules(operation);
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
   refuseOptions(options, ofPath, "is for a METHOD and a PATH; parameters of an ID are given with --param.");
-  const named = parametersIn(operation, options.param);
-  let [json, sent]: [string | undefined, unknown] = [undefined, undefined];
-  if (file !== undefined) {
-    if (options.body !== undefined || bodyFile === undefined || bodyFile === "-")
-      throw new UsageError(`${operation} sends a file: name it with --body-file.`);
-    sent = bodyFile;
-  } else {
-    refuseOptions(options, ["contentType"], "is for a file or a METHOD and a PATH.");
-    const { body } = await contentOf(context);
-    if (rules === undefined && body !== undefined) throw new UsageError(`${operation} takes no body.`);
-    if (body !== undefined) json = `${body}`;
-    else if (rules !== undefined && !optional) {
-      if (Object.keys(rules.properties ?? {}).length > 0)
-        throw new UsageError(`${operation} needs a body: give --body or --body-file.`);
-      json = "{}";
-    }
-    sent = json === undefined ? undefined : JSON.parse(json);
-  }
+  if (file !== undefined && (options.body !== undefined || bodyFile === undefined || bodyFile === "-"))
+    throw new UsageError(`${operation} sends a file: name it with --body-file.`);
+  if (parametersOf(operation).length === 0)
+    refuseOptions(options, ["param"], `does not fit: ${operation} takes no parameters.`);
+  if (file === undefined) refuseOptions(options, ["contentType"], "is for a file or a METHOD and a PATH.");
+  if (rules === undefined && file === undefined)
+    refuseOptions(options, ["body", "bodyFile"], `does not fit: ${operation} takes no body.`);
+  const { body } = file === undefined ? await contentOf(context) : {};
+  // A body without documented fields need not be given.
+  const isEmpty = rules !== undefined && !optional && Object.keys(rules.properties ?? {}).length === 0;
+  const json = body === undefined ? (isEmpty ? "{}" : undefined) : `${body}`;
+  const sent = json === undefined ? bodyFile : JSON.parse(json);
   await withClient(context, operation, async (client) => {
     // For an upload, the content type is that of the file in the form.
     const own = { signal, idempotent, ...(contentType !== undefined && { contentType }) };
-    const input = { operation, ...named, json, ...(sent !== undefined && { body: sent }) };
+    const input = { operation, ...parametersIn(operation, options.param), json, body: sent };
     await show((insideOf(client) as ClientInside).callOperation(input, own), terminal);
   });
 }
 
-async function callAny(context: RequestContext): Promise<void> {
+async function callAny(context: Context): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
-  refuseOptions(
-    options,
-    ["param"],
-    "is for an ID; parameters of a METHOD and a PATH are given with --query.",
-  );
+  const advice = "is for an ID; parameters of a METHOD and a PATH are given with --query.";
+  refuseOptions(options, ["param"], advice);
   const { accept, idempotent, maxBytes: maxResponseBytes } = options;
-  const query = options.query && pairsOf(options.query, "--query");
+  const query = options.query && pairsOf(options.query as readonly string[], "--query");
   const request = { method, path, query, accept, ...(await contentOf(context)) } as ServiceRequest;
   await withClient(context, "request", (client) =>
     show(client.request(request, { signal, idempotent, maxResponseBytes }), terminal),
@@ -107,71 +86,48 @@ function pairsOf(pairs: readonly string[], option: string): Record<string, strin
   return found;
 }
 
-function parametersIn(
-  operation: OperationId,
-  pairs: readonly string[] = [],
-): Pick<OperationArguments, "ids" | "parameters"> {
-  const values = pairsOf(pairs, "--param");
-  const known = parametersOf(operation);
-  const names = known.map(({ name }) => name);
-  const wrong = Object.keys(values).find((name) => !names.includes(name));
-  if (wrong === "account_id") throw new UsageError("The account is given with --account.");
-  if (wrong !== undefined) {
-    // The message quotes only names of the contract, never the given name: it may be an API key.
-    const advice = names.length === 0 ? "it takes none." : suggestion(wrong, names);
-    throw new UsageError(`${operation} has no such --param: ${advice}`);
-  }
+// The values of --param with their types. The client checks them.
+function parametersIn(operation: OperationId, pairs: readonly string[] = []) {
   const found: Record<"ids" | "parameters", Record<string, unknown>> = { ids: {}, parameters: {} };
-  for (const { name, in: place, required, schema } of known) {
-    const texts = values[name];
-    if (texts === undefined && required) throw new UsageError(`--param ${name}=VALUE is missing.`);
-    if (texts === undefined) continue;
-    if (schema.type !== "array" && texts.length > 1)
-      throw new UsageError(`--param ${name} is given more than once.`);
-    // A value that does not fit its type stays text, which the client's own check then rejects.
+  for (const [name, texts] of Object.entries(pairsOf(pairs, "--param"))) {
+    const { in: place, schema = {} } = parametersOf(operation).find((each) => each.name === name) ?? {};
     const { type } = schema.items ?? schema;
     const read = texts.map((text) => {
       if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
       const isNumber = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text);
       return isNumber && (type === "integer" || type === "number") ? Number(text) : text;
     });
-    found[place === "path" ? "ids" : "parameters"][name] = schema.type === "array" ? read : read[0];
+    const isList = schema.type === "array" || read.length > 1;
+    found[place === "path" ? "ids" : "parameters"][name] = isList ? read : read[0];
   }
   return found;
 }
 
 // The body and its type. JSON is checked, but sent as it was written: parsing and writing it again would round large
 // numbers. A byte order mark is removed: JSON has none, and a service may reject it.
-async function contentOf({ options, signal }: RequestContext): Promise<Partial<ServiceRequest>> {
+async function contentOf({ options, signal }: Context): Promise<Partial<ServiceRequest>> {
   const { body: text, bodyFile, contentType = "application/json" } = options;
-  if (text !== undefined && bodyFile !== undefined)
-    throw new UsageError("--body and --body-file cannot be used together.");
+  if (text !== undefined) refuseOptions(options, ["bodyFile"], "cannot be used together with --body.");
   if (text === undefined && bodyFile === undefined) {
-    if (options.contentType !== undefined) throw new UsageError("--content-type needs a body.");
+    refuseOptions(options, ["contentType"], "needs a body.");
     return {};
   }
   const isJson = text !== undefined || isJsonType(contentType);
   const name = text !== undefined ? "--body" : namingFile("--body-file", bodyFile ?? "-");
   let body = Buffer.from(text ?? "");
   if (bodyFile !== undefined) {
-    const input = await Input.open(bodyFile, name, isJson ? "JSON" : undefined, signal);
-    try {
-      body = Buffer.from(await input.bytes());
-      if (await input.hasChanged()) throw new Error(`${name} changed while it was read. Nothing was sent.`);
-    } finally {
-      await input.close();
-    }
+    const input = await openInput(bodyFile, name, isJson ? "JSON" : undefined, signal);
+    body = Buffer.from(await input.bytes().finally(() => input.close()));
   }
   if (!isJson) return { body, contentType };
   const advice = "To send it as it is, name its type with --content-type.";
-  const json = orUndefined(() => new TextDecoder("utf-8", { fatal: true }).decode(body));
-  if (json === undefined) throw new UsageError(`${name} is not UTF-8. ${advice}`);
   try {
+    const json = new TextDecoder("utf-8", { fatal: true }).decode(body);
     JSON.parse(json);
+    return { body: Buffer.from(json), contentType };
   } catch (error) {
-    throw new UsageError(`${name} is not JSON: ${(error as Error).message}. ${advice}`);
+    throw new UsageError(`${name} is not JSON in UTF-8: ${(error as Error).message}. ${advice}`);
   }
-  return { body: Buffer.from(json), contentType };
 }
 
 function isJsonType(type: string): boolean {

@@ -1,14 +1,11 @@
 // The commands `scale` and `resume`.
-import { type ReinforcementFineTuningJob, throwIfFailed } from "../index.js";
-import { type Context, Reported, UsageError } from "./context.js";
+import { throwIfFailed } from "../index.js";
+import { type Context, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { counted, isSet, isSilent } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-type ScaleContext = Context<{ readonly yes?: boolean }>;
-
-/** Runs `tunerank scale DEPLOYMENT REPLICAS`. */
-export async function scale(context: ScaleContext): Promise<void> {
+export async function scale(context: Context): Promise<void> {
   const [deployment = "", replicas = ""] = context.args;
   if (!/^\d+$/.test(replicas)) throw new UsageError("REPLICAS must be a whole number, 0 or more.");
   const replicaCount = Number(replicas);
@@ -24,10 +21,9 @@ export async function scale(context: ScaleContext): Promise<void> {
 }
 
 // Asks a person at a terminal whether a deployment should stop serving. A script is not asked.
-async function askBeforeZero(deployment: string, { options, terminal, signal }: ScaleContext): Promise<void> {
+async function askBeforeZero(deployment: string, { options, terminal, signal }: Context): Promise<void> {
   const { stdin, stderr } = process;
-  const isAsked = stdin.isTTY && stderr.isTTY && !isSet("CI") && !isSilent(terminal) && options.yes !== true;
-  if (!isAsked) return;
+  if (!stdin.isTTY || !stderr.isTTY || isSet("CI") || isSilent(terminal) || options.yes) return;
   terminal.note(`Scale deployment ${deployment} to zero replicas? [y/N]`);
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: stdin, signal });
@@ -36,27 +32,19 @@ async function askBeforeZero(deployment: string, { options, terminal, signal }: 
   signal.throwIfAborted();
   if (/^\s*y(es)?\s*$/i.test(value ?? "")) return;
   terminal.note("Nothing was sent.");
-  throw new Reported(exitCodes.interrupted);
+  throw new RunEnded({ exitCode: exitCodes.interrupted });
 }
 
-/** Runs `tunerank resume JOB`. */
 export async function resume(context: Context): Promise<void> {
   const [id = ""] = context.args;
   const { terminal, signal } = context;
   await withClient(context, "resumeReinforcementFineTuningJob", async (client) => {
     const job = await client.reinforcementFineTuningJobs.resume(id, { signal });
-    try {
-      terminal.result(job, lineOf(job, id));
-    } finally {
-      // That the job failed is told even if the job cannot be written as JSON.
-      throwIfFailed(job);
-    }
+    // The service may send values of other types than the contract promises.
+    const textOf = (value: unknown, other: string): string => (typeof value === "string" ? value : other);
+    const percent = job.jobProgress?.percent;
+    const progress = typeof percent === "number" ? `, ${percent} % done` : "";
+    terminal.result(job, `Job ${textOf(job.name, id)}: ${textOf(job.state, "resumed")}${progress}`);
+    throwIfFailed(job);
   });
-}
-
-// A job as one line of text. The service may send values of other types than the contract promises.
-function lineOf({ name, state, jobProgress }: ReinforcementFineTuningJob, id: string): string {
-  const percent = jobProgress?.percent;
-  const progress = typeof percent === "number" ? `, ${percent} % done` : "";
-  return `Job ${typeof name === "string" ? name : id}: ${typeof state === "string" ? state : "resumed"}${progress}`;
 }

@@ -1,146 +1,194 @@
 // The rows of an output and its parts, by id and fingerprint: which of them counts, and where it is.
+import { hash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { orUndefined, UsageError } from "./context.js";
-import { digestOf, type Id, type IdHash, IdTable, Numbers, printOf } from "./ids.js";
 import { chunkBytes, isObject, type RawLine, splitLines } from "./input.js";
 
-/** A row: the result of a request or an upload, or its error. */
-export interface Row {
-  readonly id: Id;
-  readonly fingerprint: string;
-  readonly response?: unknown;
-  readonly error?: unknown;
-  /** In a row with an error: whether the request is not sent again, because it is invalid or was paid for. */
-  readonly final?: boolean;
-  /** The upload has begun. */
-  readonly sending?: true;
+/** An id in a file: text, or a whole number that JSON.parse reads exactly. */
+export type Id = string | number;
+
+/** The first 52 bits of the SHA-256 of an id, which a number holds exactly. @param key The id as JSON */
+export function hashOf(key: string): number {
+  return Number.parseInt(hash("sha256", key, "hex").slice(0, 13), 16);
 }
 
-/** A row of an input line that is no request, or whose id an earlier line has. */
-export interface LineRow {
-  readonly line: number;
-  readonly error: unknown;
+/** The fingerprint of texts: 22 base64url characters of their SHA-256, at least 128 bits. */
+export function fingerprintOf(texts: readonly string[]): string {
+  return hash("sha256", `${texts.join("\n")}\n`, "base64url").slice(0, 22);
 }
 
-/** A request whose row is looked for. */
-export interface AskedRow {
-  /** The id as JSON, so that the number 1 and the text "1" differ. */
-  readonly key: string;
-  readonly hash: IdHash;
-  readonly fingerprint: string;
+/** The first 48 bits of a fingerprint, which a number holds exactly. */
+export function printOf(fingerprint: string): number {
+  return Buffer.from(fingerprint.slice(0, 8), "base64url").readUIntBE(0, 6);
 }
+
+/**
+ * A hash table (open addressing, linear probing) from the hashes of ids to numbers, such as those of rows. An entry
+ * takes 16 bytes and some spare room; in a Map with text keys, more than a hundred.
+ */
+export class IdTable {
+  size = 0;
+  // Pairs of a hash and a number plus one: 0 marks a free slot. A third of them or more is free.
+  #slots: Float64Array = new Float64Array(2048);
+
+  /** Adds a number under the hash of an id. One hash may have several numbers. */
+  add(hash: number, number: number): void {
+    if (this.size * 3 >= this.#slots.length) {
+      const old = this.#slots;
+      this.#slots = new Float64Array(old.length * 2);
+      for (let at = 0; at < old.length; at += 2)
+        if (old[at + 1] !== 0) this.#put(old[at] as number, old[at + 1] as number);
+    }
+    this.#put(hash, number + 1);
+    this.size += 1;
+  }
+
+  /** Calls `see` with each number under a hash until it returns true. @returns Whether it did */
+  some(hash: number, see: (number: number) => boolean): boolean {
+    const slots = this.#slots;
+    for (let at = this.#first(hash); slots[at + 1] !== 0; at = (at + 2) % slots.length)
+      if (slots[at] === hash && see((slots[at + 1] as number) - 1)) return true;
+    return false;
+  }
+
+  has(hash: number): boolean {
+    return this.some(hash, () => true);
+  }
+
+  #first(hash: number): number {
+    return (hash & (this.#slots.length / 2 - 1)) * 2;
+  }
+
+  #put(hash: number, stored: number): void {
+    const slots = this.#slots;
+    let at = this.#first(hash);
+    while (slots[at + 1] !== 0) at = (at + 2) % slots.length;
+    slots[at] = hash;
+    slots[at + 1] = stored;
+  }
+}
+
+/**
+ * A row: the result of a request or an upload, or its error; `final`, if the request is not sent again, because it is
+ * invalid or was paid for; `sending`, if the upload has begun.
+ */
+export type Row = Readonly<{ id: Id; fingerprint: string }> &
+  Readonly<Partial<Record<"response" | "error" | "final" | "sending", unknown>>>;
+
+/** A request whose row is looked for. Its key is the id as JSON, so that the number 1 and the text "1" differ. */
+export type AskedRow = Readonly<{ key: string; hash: number; fingerprint: string }>;
 
 /** How strong the rows of one request are: a stronger one beats a weaker one, and a later one an equal one. */
 export const strengths = { passing: 1, final: 2, sending: 3, result: 4 } as const;
 export type Strength = (typeof strengths)[keyof typeof strengths];
-
-/** Says how strong a row is; undefined for an object that is no row of this kind. @throws UsageError */
-export type StrengthOf = (row: Row) => Strength | undefined;
 
 /** An output, or a checkpoint of uploads. */
 export interface RowSource {
   readonly path: string;
   /** The option that names the output, such as `--output`. */
   readonly option: string;
-  readonly strengthOf: StrengthOf;
+  /** Says how strong a row is; undefined for an object that is no row of this kind. @throws UsageError */
+  strengthOf(this: void, row: Row): Strength | undefined;
 }
 
-// Packs where a row is: the number of its file, its strength, and its length, which is below 2 ** 29.
-const lengths = 2 ** 29;
+// The columns of a row in the index: its fingerprint's first bits, its position, and its strength and length. The position
+// is the number of its file and where it begins there, which sorts as rows are read.
+const columns = 3;
+const [longestFile, mostParts, lengths] = [2 ** 38, 30_000, 2 ** 29];
 
 /** All rows of an output and its parts: for each id and fingerprint, where the row is that beats all others. */
 export class Rows {
+  size = 0;
   /** Lines that are no row, which are skipped: their requests are sent again. */
   skipped = 0;
-  /** Results that two runs have paid for, because both ran at one time. */
+  /** Results that this run and another one have paid for, because both ran at one time. */
   twice = 0;
   readonly files: readonly string[];
-  readonly #strengthOf: StrengthOf;
-  /** The part of this run, whose rows of lines that are no requests are shown, and where these are. */
-  readonly own: number;
-  readonly lineStarts: Set<number> = new Set();
+  // The part of this run, whose rows of lines that are no requests are shown, and where these are.
+  readonly #own: number;
+  readonly #lineStarts = new Set<number>();
+  readonly #source: RowSource;
   readonly #ids = new IdTable();
-  readonly #prints = new Numbers();
-  readonly #starts = new Numbers();
-  readonly #places = new Numbers();
+  #index = new Float64Array(columns * 1024);
   /** The hashes of ids with several fingerprints. */
-  readonly #several = new Map<string, IdHash>();
+  readonly #several = new Set<number>();
 
-  /** @param own The part of this run, whose rows of lines that are no requests are shown */
-  constructor(files: readonly string[], strengthOf: StrengthOf, own = "") {
-    this.files = files;
-    this.#strengthOf = strengthOf;
-    this.own = files.indexOf(own);
+  /** @param parts The parts, in order @param own The path of this run's part */
+  constructor(source: RowSource, parts: readonly { readonly path: string }[] = [], own = "") {
+    this.files = [source.path, ...parts.map((part) => part.path)];
+    this.#source = source;
+    this.#own = this.files.indexOf(own);
+    if (parts.length > mostParts)
+      throw new UsageError(
+        `${source.option} has over ${mostParts} parts, which stay until every request has a result.`,
+      );
   }
 
   /**
-   * Reads the rows of an output, as the oldest, and of its parts.
+   * Reads the rows of the output, as the oldest, and of its parts.
    * @throws UsageError for a line of the output that is no row, unless it is the last and was cut
    */
-  static async read(
-    { path, option, strengthOf }: RowSource,
-    parts: readonly { readonly path: string }[],
-    own: string | undefined,
-  ): Promise<Rows> {
-    const rows = new Rows([path, ...parts.map((part) => part.path)], strengthOf, own);
-    for (const [index, name] of rows.files.entries()) {
+  async read(): Promise<this> {
+    for (const [index, name] of this.files.entries()) {
       let number = 0;
       for await (const lines of linesIn(name)) {
         for (const line of lines) {
           number += 1;
           const text = line.bytes?.toString("latin1") ?? "?";
-          if (rows.add(index, line) || /^[ \t\r]*$/.test(text)) continue;
-          rows.skipped += 1;
-          if (index > 0 || (!line.hasEnd && rows.size > 0 && isCut(text))) continue;
+          if (this.#add(index, line) || /^[ \t\r]*$/.test(text)) continue;
+          this.skipped += 1;
+          if (index > 0 || (!line.hasEnd && this.size > 0 && isCut(text))) continue;
           throw new UsageError(
-            `${option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
+            `${this.#source.option}, line ${number}, is not a row of tunerank. If this is the wrong file, name another; if not, remove the line. The file was not changed.`,
           );
         }
       }
     }
-    return rows;
+    return this;
   }
 
-  get size(): number {
-    return this.#prints.size;
-  }
-
-  /** Adds the row of a line. @returns Whether the line is a row, or the first or last line of a part */
-  add(file: number, { bytes, start, end }: RawLine): boolean {
+  // @returns Whether the line is a row, or the first or last line of a part
+  #add(file: number, { bytes, start, end }: RawLine): boolean {
     const row = orUndefined(() => JSON.parse(bytes?.toString() ?? "") as unknown);
     if (!isObject(row)) return false;
     if (row.id === undefined) {
-      if (file === this.own && row.line !== undefined) this.lineStarts.add(start);
-      return file === 0 ? Number.isInteger(row.line) && isObject(row.error) : true;
+      if (file === this.#own && row.line !== undefined) this.#lineStarts.add(start);
+      return file > 0 || (Number.isInteger(row.line) && isObject(row.error));
     }
     const { id, fingerprint } = row as unknown as Row;
     const isKeyed =
       (typeof id === "string" || Number.isSafeInteger(id)) && /^[\w-]{22}$/.test(`${fingerprint}`);
-    const strength = isKeyed ? this.#strengthOf(row as unknown as Row) : undefined;
+    const strength = isKeyed ? this.#source.strengthOf(row as unknown as Row) : undefined;
     if (strength === undefined) return false;
-    const hash = digestOf(JSON.stringify(id));
+    const hash = hashOf(JSON.stringify(id));
     const print = printOf(fingerprint);
-    const place = (file * 8 + strength) * lengths + (end - start);
+    const entry = [print, file * longestFile + start, strength * lengths + (end - start)];
     let others = 0;
     const isKnown = this.#ids.some(hash, (at) => {
       others += 1;
-      if (this.#prints.get(at) !== print) return false;
-      const before = this.strengthAt(at);
-      if (before === strengths.result && strength === before && this.#fileAt(at) > 0) this.twice += 1;
+      if (this.#index[at] !== print) return false;
+      const [before, fileBefore] = [this.#strengthAt(at), Math.floor(this.#positionAt(at) / longestFile)];
+      const isTwice = before === strengths.result && strength === before;
+      if (isTwice && fileBefore > 0 && (fileBefore === this.#own || file === this.#own)) this.twice += 1;
       // What is being sent is unknown until it is stored, or until the same run says otherwise.
-      const isCleared = before === strengths.sending && this.#fileAt(at) === file;
+      const isCleared = before === strengths.sending && fileBefore === file;
       const isStronger = before === strengths.sending ? strength > before : strength >= before;
-      if (isCleared || isStronger) this.#set(at, start, place);
+      if (isCleared || isStronger) this.#index.set(entry, at);
       return true;
     });
     if (isKnown) return true;
-    if (others > 0) this.#several.set(`${hash.high} ${hash.low}`, hash);
-    this.#ids.add(hash, this.size);
-    this.#prints.push(print);
-    this.#starts.push(start);
-    this.#places.push(place);
+    if (others > 0) this.#several.add(hash);
+    const at = this.size * columns;
+    if (at === this.#index.length) {
+      const old = this.#index;
+      this.#index = new Float64Array(old.length * 2);
+      this.#index.set(old);
+    }
+    this.#index.set(entry, at);
+    this.#ids.add(hash, at);
+    this.size += 1;
     return true;
   }
 
@@ -149,71 +197,30 @@ export class Rows {
     const print = printOf(fingerprint);
     let found: Strength | "changed" | undefined;
     this.#ids.some(hash, (at) => {
-      const isSame = this.#prints.get(at) === print;
-      if (isSame) found = this.strengthAt(at);
-      else if (this.strengthAt(at) > strengths.final && this.#keyAt(at) === key) found = "changed";
+      const isSame = this.#index[at] === print;
+      if (isSame) found = this.#strengthAt(at);
+      else if (this.#strengthAt(at) > strengths.final && this.#keyAt(at) === key) found = "changed";
       return isSame;
     });
     return found;
-  }
-
-  strengthAt(at: number): Strength {
-    return (Math.floor(this.#places.get(at) / lengths) % 8) as Strength;
-  }
-
-  /**
-   * Decides which rows are shown, asked in the order of the files. Of several rows with one id, that of the request as it
-   * is asked now is shown if it has a result, else the latest result, else the row of the request as it is asked now.
-   */
-  shown(asked: IdTable): (file: number, start: number) => boolean {
-    const hidden = new Set<number>();
-    for (const hash of this.#several.values()) {
-      const best = new Map<string, number>();
-      const worth = (at: number): number => {
-        const isAsked = asked.some(hash, (print) => print === this.#prints.get(at));
-        return (this.strengthAt(at) > strengths.final ? 2 : 0) + (isAsked ? 1 : 0);
-      };
-      this.#ids.some(hash, (at) => {
-        const key = this.#keyAt(at);
-        const other = best.get(key);
-        const isBetter = other === undefined || (worth(at) - worth(other) || this.#order(at, other)) > 0;
-        if (isBetter) best.set(key, at);
-        if (other !== undefined) hidden.add(isBetter ? other : at);
-        return false;
-      });
-    }
-    const order = new Uint32Array(this.size).map((_, at) => at).sort((a, b) => this.#order(a, b));
-    let next = 0;
-    return (file, start) => {
-      const at = order[next];
-      if (at === undefined || this.#fileAt(at) !== file || this.#starts.get(at) !== start) return false;
-      next += 1;
-      return !hidden.has(at);
-    };
-  }
-
-  // Below 0 if one row comes before the other: an earlier file, or an earlier place in it.
-  #order(a: number, b: number): number {
-    return this.#fileAt(a) - this.#fileAt(b) || this.#starts.get(a) - this.#starts.get(b);
-  }
-
-  #set(at: number, start: number, place: number): void {
-    this.#starts.set(at, start);
-    this.#places.set(at, place);
-  }
-
-  #fileAt(at: number): number {
-    return Math.floor(this.#places.get(at) / lengths / 8);
   }
 
   /** The row of a request, as it stands in its file. */
   rowOf({ hash, fingerprint }: AskedRow): Row | undefined {
     let row: Row | undefined;
     this.#ids.some(hash, (at) => {
-      if (this.#prints.get(at) === printOf(fingerprint)) row = this.#rowAt(at);
+      if (this.#index[at] === printOf(fingerprint)) row = this.#rowAt(at);
       return row !== undefined;
     });
     return row;
+  }
+
+  #positionAt(at: number): number {
+    return this.#index[at + 1] as number;
+  }
+
+  #strengthAt(at: number): Strength {
+    return Math.floor((this.#index[at + 2] as number) / lengths) as Strength;
   }
 
   // Two different ids may have the same hash, so the id is read from its row.
@@ -222,16 +229,65 @@ export class Rows {
   }
 
   #rowAt(at: number): Row {
-    const bytes = Buffer.alloc(this.#places.get(at) % lengths);
-    const file = openSync(this.files[this.#fileAt(at)] as string, "r");
+    const bytes = Buffer.alloc((this.#index[at + 2] as number) % lengths);
+    const position = this.#positionAt(at);
+    const file = openSync(this.files[Math.floor(position / longestFile)] as string, "r");
     try {
-      readSync(file, bytes, 0, bytes.length, this.#starts.get(at));
+      readSync(file, bytes, 0, bytes.length, position % longestFile);
     } finally {
       closeSync(file);
     }
     return JSON.parse(bytes.toString());
   }
+
+  /**
+   * Copies the rows to show, as bytes. Of several rows with one id, that of the request as it is asked now is shown if it
+   * has a result, else the latest result, else the row of the request as it is asked now. Rows of lines come last.
+   */
+  async copy(asked: IdTable, to: FileHandle): Promise<void> {
+    const shown = new Float64Array(this.size).map((_, row) => this.#positionAt(row * columns)).sort();
+    const hidden = this.#hidden(asked);
+    let next = 0;
+    const copy = async (file: number, isKept: (start: number) => boolean): Promise<void> => {
+      for await (const lines of linesIn(this.files[file] ?? "")) {
+        const kept = lines.filter(({ start }) => isKept(start));
+        if (kept.length > 0)
+          await to.writeFile(Buffer.concat(kept.flatMap(({ bytes = empty }) => [bytes, newline])));
+      }
+    };
+    for (const file of this.files.keys())
+      await copy(file, (start) => {
+        const position = file * longestFile + start;
+        if (shown[next] !== position) return false;
+        next += 1;
+        return !hidden.has(position);
+      });
+    await copy(this.#own, (start) => this.#lineStarts.has(start));
+  }
+
+  // The positions of rows that are not shown, because another row has their id.
+  #hidden(asked: IdTable): ReadonlySet<number> {
+    const hidden = new Set<number>();
+    for (const hash of this.#several) {
+      const best = new Map<string, number>();
+      const worth = (at: number): number => {
+        const isAsked = asked.some(hash, (print) => print === this.#index[at]);
+        return (this.#strengthAt(at) > strengths.final ? 2 : 0) + (isAsked ? 1 : 0);
+      };
+      this.#ids.some(hash, (at) => {
+        const key = this.#keyAt(at);
+        const other = best.get(key) ?? at;
+        const isBetter = (worth(at) - worth(other) || this.#positionAt(at) - this.#positionAt(other)) > 0;
+        if (isBetter || other === at) best.set(key, at);
+        if (other !== at) hidden.add(this.#positionAt(isBetter ? other : at));
+        return false;
+      });
+    }
+    return hidden;
+  }
 }
+
+const [empty, newline] = [Buffer.alloc(0), Buffer.from("\n")];
 
 // Whether a last line is a row of a former version that was cut, or zero bytes after a loss of power. Whole JSON is not.
 function isCut(text: string): boolean {
@@ -252,22 +308,6 @@ export async function opened(name: string, flags: string): Promise<FileHandle | 
     }
   }
 }
-
-/** Copies the rows to show, as bytes; those of lines that are no requests come last. */
-export async function copyRows(rows: Rows, asked: IdTable, to: FileHandle): Promise<void> {
-  const isShown = rows.shown(asked);
-  const copy = async (file: number, isKept: (start: number) => boolean): Promise<void> => {
-    for await (const lines of linesIn(rows.files[file] ?? "")) {
-      const kept = lines.filter(({ start }) => isKept(start));
-      if (kept.length > 0)
-        await to.writeFile(Buffer.concat(kept.flatMap(({ bytes = empty }) => [bytes, newline])));
-    }
-  };
-  for (const file of rows.files.keys()) await copy(file, (start) => isShown(file, start));
-  await copy(rows.own, (start) => rows.lineStarts.has(start));
-}
-
-const [empty, newline] = [Buffer.alloc(0), Buffer.from("\n")];
 
 async function* linesIn(name: string): AsyncGenerator<readonly RawLine[]> {
   // A stream closes its file.

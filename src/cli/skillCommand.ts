@@ -7,7 +7,7 @@ import { type Context, UsageError } from "./context.js";
 export const ours = "<!-- Written by `tunerank skill`: a later version writes over it. -->";
 
 /** Runs `tunerank skill`. */
-export async function run({ options, terminal }: Context<{ readonly install?: string }>): Promise<void> {
+export async function run({ options, terminal }: Context): Promise<void> {
   const folder = fileURLToPath(new URL("../skills/tunerank/", import.meta.url));
   const read = (file: string): Promise<string> => readFile(path.join(folder, file), "utf8");
   if (options.install === undefined) return terminal.write(await read("SKILL.md"));

@@ -1,8 +1,8 @@
 // `tunerank upload DATASET FILE...`: checks all files, then sends them. With --checkpoint, each file has a row before its
 // first byte is sent, so that no file is ever sent twice unasked.
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream, statSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { createReadStream, realpathSync, statSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -15,20 +15,19 @@ import {
   runBatches,
 } from "../engine.js";
 import { requests } from "../generated/contract.js";
-import { type Client, type DatasetFile, isStatusError, StatusError } from "../index.js";
+import { type Client, type DatasetFile, isStatusError, StatusError, type UploadProgress } from "../index.js";
 import { checkFile } from "./checkCommand.js";
 import { Checkpoint } from "./checkpoint.js";
-import { type Context, cannotRead, namingFile, Reported, RunEnded, UsageError } from "./context.js";
+import { type Context, cannotRead, namingFile, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
-import { digestOf, fingerprintOf, IdTable, printOf } from "./ids.js";
-import { isObject, realName } from "./input.js";
+import { isObject, openInput } from "./input.js";
 import { errorFields } from "./reportFailure.js";
-import { type Row, type Strength, strengths } from "./rows.js";
-import { counted, createProgress, storedLine } from "./terminal.js";
+import { fingerprintOf, hashOf, IdTable, printOf, type Row, type Strength, strengths } from "./rows.js";
+import { counted, Progress } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-type UploadOptions = Partial<Record<"name" | "checkpoint", string>> &
-  Partial<Record<"check" | "verify" | "resendUnknown", boolean>> & { readonly concurrency?: number };
+type Before = "not sent" | "uploaded before" | "unknown" | "changed" | "invalid";
+type After = "to upload" | "uploaded" | "failed";
 
 /** A file to upload, and its outcome. */
 interface Upload {
@@ -41,7 +40,7 @@ interface Upload {
   /** The dataset and the name that is sent; with a checkpoint, a hash of the content. */
   readonly id: string;
   readonly fingerprint: string;
-  outcome: "to upload" | "uploaded" | "uploaded before" | "failed" | "unknown" | "changed" | "invalid";
+  outcome: Before | After;
   result?: Partial<DatasetFile>;
   error?: StatusError;
   /** Why a file is invalid or changed. */
@@ -52,14 +51,14 @@ const { maxFileBytes } = filePartOf(requests.uploadDatasetFile);
 // Error codes that every following upload would end with, too.
 const lasting = new Set<string>(["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "CANCELLED"]);
 
-/** Runs `tunerank upload DATASET FILE...`. */
-export async function run(context: Context<UploadOptions>): Promise<void> {
+export async function run(context: Context): Promise<void> {
   const { args, options, dryRun, signal } = context;
   const [dataset = "", ...files] = args;
-  const { checkpoint: output, concurrency = 1, name } = options;
+  const { checkpoint: output, name } = options;
+  const concurrency = Number(options.concurrency ?? 1);
   const isPipe = files.includes("-");
-  if (!(Number.isInteger(concurrency) && concurrency >= 1))
-    throw new UsageError("--concurrency must be a whole number of at least 1.");
+  const isWhole = Number.isInteger(concurrency) && concurrency >= 1;
+  if (!isWhole) throw new UsageError("--concurrency must be a whole number of at least 1.");
   if (name !== undefined && files.length > 1) throw new UsageError("--name is for one FILE.");
   if (output === undefined && options.resendUnknown)
     throw new UsageError("--resend-unknown has no effect without --checkpoint.");
@@ -71,26 +70,24 @@ export async function run(context: Context<UploadOptions>): Promise<void> {
   const temporary = isPipe ? await storedInput(signal) : undefined;
   let checkpoint: Checkpoint | undefined;
   try {
-    if (output !== undefined)
-      checkpoint = await Checkpoint.open(
-        { path: output, option: "--checkpoint", strengthOf },
-        dryRun !== undefined,
-        signal,
-      );
-    const uploads = await planned(
-      { ...context, args: [dataset, ...(temporary ? [temporary] : files)] },
-      checkpoint,
-    );
+    if (output !== undefined) {
+      const source = { path: output, option: "--checkpoint", strengthOf };
+      checkpoint = await Checkpoint.open(source, dryRun !== undefined, signal);
+    }
+    const named = { ...context, args: [dataset, ...(temporary ? [temporary] : files)] };
+    const uploads = await planned(named, checkpoint);
     const send = (client: Client): Promise<void> => sendAll(context, stop, client, uploads, checkpoint);
     await withClient(context, "uploadDatasetFile", send, Math.max(defaultConnections, concurrency));
-    const asked = new IdTable();
-    if (checkpoint !== undefined)
-      for (const { id, fingerprint } of uploads)
-        asked.add(digestOf(JSON.stringify(id)), printOf(fingerprint));
-    await checkpoint?.end(
-      asked,
-      uploads.every(({ outcome }) => outcome.startsWith("uploaded")),
-    );
+    if (checkpoint !== undefined) {
+      const asked = new IdTable();
+      for (const { id, fingerprint } of uploads) asked.add(hashOf(JSON.stringify(id)), printOf(fingerprint));
+      const isComplete = uploads.every(({ outcome }) => outcome.startsWith("uploaded"));
+      await checkpoint.end(asked, isComplete);
+      if (checkpoint.failure !== undefined) throw checkpoint.failure;
+    }
+    // A dry run makes the responses up.
+    for (const upload of dryRun ? uploads : [])
+      if (upload.outcome === "uploaded") Object.assign(upload, { outcome: "to upload", result: undefined });
     report(uploads, context, stop.aborted);
   } finally {
     checkpoint?.close();
@@ -112,46 +109,29 @@ function strengthOf({ id, response, error, sending }: Row): Strength | undefined
 
 // Keeps the standard input in a temporary file, so that it is checked and sent as any file. @returns Its path
 async function storedInput(signal: AbortSignal): Promise<string> {
+  const input = await openInput("-", "The standard input", undefined, signal);
+  const bytes = await input.bytes();
+  if (bytes.length === 0) throw new UsageError("The standard input is empty: nothing was sent.");
   const file = path.join(await mkdtemp(path.join(tmpdir(), "tunerank-")), "input");
-  let size = 0;
-  const counting = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const chunk of chunks) {
-      size += chunk.length;
-      if (size > maxFileBytes)
-        throw new UsageError(`The standard input has more than ${maxFileBytes} bytes: nothing was sent.`);
-      yield chunk;
-    }
-    if (size === 0) throw new UsageError("The standard input is empty: nothing was sent.");
-  };
-  try {
-    await pipeline(process.stdin, counting, createWriteStream(file), { signal });
-    return file;
-  } catch (error) {
-    await rm(path.dirname(file), { recursive: true });
-    throw cannotRead("The standard input", error, " Nothing was sent.");
-  }
+  await writeFile(file, bytes);
+  return file;
 }
 
 // Reads all files before anything is sent. @throws UsageError for a file that cannot be sent
 async function planned(
-  { args, options, terminal, signal }: Context<UploadOptions>,
+  { args, options, terminal, signal }: Context,
   checkpoint: Checkpoint | undefined,
 ): Promise<readonly Upload[]> {
   const [dataset = "", ...files] = args;
   const uploads: Upload[] = [];
-  const own = options.checkpoint === undefined ? "" : realName(options.checkpoint, "--checkpoint");
   for (const file of files) {
     const shown = namingFile("FILE", file);
-    const whole = realName(file, shown);
-    if (whole === own || path.dirname(whole) === `${own}.parts`) {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (!stats?.isFile())
+      throw new UsageError(`${shown} ${stats ? "is not a file" : "cannot be found"}: nothing was sent.`);
+    if (checkpoint?.owns(realpathSync(file))) {
       terminal.tell({ note: "checkpoint", file }, `${file} is left out: it belongs to the checkpoint.`);
       continue;
-    }
-    const stats = statSync(whole, { throwIfNoEntry: false });
-    if (!stats?.isFile()) {
-      const what =
-        stats === undefined ? "cannot be found" : stats.isDirectory() ? "is a folder" : "is no file";
-      throw new UsageError(`${shown} ${what}: nothing was sent.`);
     }
     const name = checkFileName(options.name ?? file, shown);
     const other = uploads.find((each) => each.name === name);
@@ -162,27 +142,24 @@ async function planned(
       );
     const version = versionOf(file);
     const id = `${dataset}/${name}`;
-    const fingerprint = checkpoint === undefined ? "" : fingerprintOf([await hashOf(file, shown, signal)]);
-    const upload: Upload = { file, name, bytes: stats.size, version, id, fingerprint, outcome: "to upload" };
+    const fingerprint =
+      checkpoint === undefined ? "" : fingerprintOf([await contentHash(file, shown, signal)]);
+    const upload: Upload = { file, name, bytes: stats.size, version, id, fingerprint, outcome: "not sent" };
     uploads.push(upload);
     const key = JSON.stringify(id);
-    const asked = { key, hash: digestOf(key), fingerprint };
+    const asked = { key, hash: hashOf(key), fingerprint };
     const state = checkpoint?.known.find(asked);
     if (state === strengths.result) {
       const result = checkpoint?.known.rowOf(asked)?.response as Partial<DatasetFile>;
       Object.assign(upload, { outcome: "uploaded before", result });
     } else if (state === strengths.sending && !options.resendUnknown) upload.outcome = "unknown";
     else if (state === "changed") {
-      const problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
-      Object.assign(upload, { outcome: "changed", problem });
-    } else if (
-      options.check !== false &&
-      /\.(jsonl|ndjson)(\.gz)?$/i.test(name) &&
-      stats.size <= maxFileBytes
-    ) {
+      upload.outcome = "changed";
+      upload.problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
+    } else if (!options.noCheck && /\.(jsonl|ndjson)(\.gz)?$/i.test(name) && stats.size <= maxFileBytes) {
       const { invalid, problem } = await checkFile(file, signal);
-      const more = invalid.lines > 1 ? `, and ${counted(invalid.lines - 1, "line")} more` : "";
       const [first] = invalid.first;
+      const more = invalid.lines > 1 ? `, and ${counted(invalid.lines - 1, "line")} more` : "";
       upload.problem = problem ?? (first && `line ${first.line}: ${first.reason}${more}.`);
       if (upload.problem !== undefined) upload.outcome = "invalid";
     }
@@ -195,39 +172,45 @@ function versionOf(file: string): string {
   return `${found?.size} ${found?.mtimeNs}`;
 }
 
-async function hashOf(file: string, shown: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  try {
-    for await (const chunk of createReadStream(file, { signal, highWaterMark: 1024 * 1024 }))
-      hash.update(chunk);
-  } catch (error) {
+async function contentHash(file: string, shown: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash("sha256").setEncoding("hex");
+  await pipeline(createReadStream(file), hash, { signal }).catch((error) => {
     throw cannotRead(shown, error, " Nothing was sent.");
-  }
-  return hash.digest("hex");
+  });
+  return hash.read();
 }
 
 async function sendAll(
-  { args, options, terminal, signal }: Context<UploadOptions>,
+  { args, options, terminal, signal }: Context,
   stop: AbortSignal,
   client: Client,
   uploads: readonly Upload[],
   checkpoint: Checkpoint | undefined,
 ): Promise<void> {
-  const wanted = uploads.filter(({ outcome }) => outcome === "to upload");
-  const progress = createProgress(terminal);
+  const wanted = uploads.filter(({ outcome }) => outcome === "not sent");
+  const progress = new Progress(terminal);
+  const started = performance.now();
   const sent = new Map<Upload, number>();
   const sum = (sizes: Iterable<number>): number => [...sizes].reduce((all, bytes) => all + bytes, 0);
   const totalBytes = sum(wanted.map(({ bytes }) => bytes));
+  const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+  const update = (upload: Upload, bytes: number): void => {
+    sent.set(upload, bytes);
+    const sentBytes = sum(sent.values());
+    if (!progress.isDue && !(progress.isDrawn && sentBytes === totalBytes)) return;
+    const share = totalBytes === 0 ? 1 : sentBytes / totalBytes;
+    const speed = (1000 * sentBytes) / Math.max(1, performance.now() - started);
+    const percent = `${Math.floor(share * 100)} %`.padStart(5);
+    const facts = `${percent}  ${megabytes(sentBytes)} of ${megabytes(totalBytes)}  ${megabytes(speed)}/s`;
+    progress.show(share, facts, { sentBytes, totalBytes });
+  };
   const ended = await runBatches({
-    ...{ batches: wanted.length, concurrency: options.concurrency ?? 1, untilDeadline: false, signal, stop },
-    timeoutMs: Number.POSITIVE_INFINITY,
+    ...{ batches: wanted.length, untilDeadline: false, timeoutMs: Number.POSITIVE_INFINITY, signal, stop },
+    concurrency: Number(options.concurrency ?? 1),
     async run(batch: number, lane: Lane) {
       const upload = wanted[batch] as Upload;
       const { file, name, id, fingerprint } = upload;
-      const onProgress = ({ sentBytes }: { readonly sentBytes: number }): void => {
-        sent.set(upload, sentBytes);
-        progress.show({ sentBytes: sum(sent.values()), totalBytes });
-      };
+      const onProgress = ({ sentBytes }: UploadProgress): void => update(upload, sentBytes);
       try {
         if (versionOf(file) !== upload.version) throw changed;
         checkpoint?.add({ id, fingerprint, sending: true });
@@ -239,13 +222,14 @@ async function sendAll(
         Object.assign(upload, { outcome: "uploaded", result: response });
         checkpoint?.add({ id, fingerprint, response: { id: response.id, bytes: response.bytes } });
       } catch (error) {
-        const isFailed = isStatusError(error);
-        const { code, message, executed } = isFailed ? error : unsent;
+        // Any other error, as of a row that cannot be written, comes before the upload.
+        const failure = isStatusError(error) ? error : changed;
+        const { code, message, executed } = failure;
         checkpoint?.add({ id, fingerprint, error: { code, message, executed } });
-        if (!isFailed) throw error;
+        if (error !== failure) throw error;
         Object.assign(upload, { outcome: "failed", error });
         // Uploads that are in flight still finish after an error that would end every other one, too.
-        if (lasting.has(code) || error.notRetried === "asked-to-wait-too-long") throw error;
+        if (lasting.has(code) || failure.notRetried === "asked-to-wait-too-long") throw error;
       }
     },
   });
@@ -253,7 +237,6 @@ async function sendAll(
   if (ended && !isStatusError(ended.error)) throw ended.error;
 }
 
-const unsent = { code: "ABORTED", message: "It was not sent.", executed: "no" } as const;
 const changed = new StatusError("The file changed after the command began, and was not sent.", {
   ...{ code: "FAILED_PRECONDITION", executed: "no", codeSource: "client", operation: "uploadDatasetFile" },
   hint: "Upload it again once no other program writes to it.",
@@ -262,66 +245,53 @@ const changed = new StatusError("The file changed after the command began, and w
 // Prints the outcome of each file, and ends the command with the exit code of the last failure. @throws Reported
 function report(
   uploads: readonly Upload[],
-  { args, options, terminal, dryRun }: Context<UploadOptions>,
+  { args, options, terminal, dryRun }: Context,
   isStopped: boolean,
 ): void {
   const [only] = args.length === 2 && options.checkpoint === undefined && !dryRun ? uploads : [];
   if (only?.error !== undefined) throw only.error;
-  if (only?.outcome === "invalid")
+  if (only?.problem !== undefined)
     throw new UsageError(
       `${namingFile("FILE", args[1] ?? "")} is invalid: ${only.problem} Nothing was sent; --no-check sends it as it is.`,
     );
-  if (only?.result !== undefined) {
-    const { result, name } = only;
-    terminal.result(result, `Uploaded ${storedLine(result.filename ?? name, result)}`);
-    return;
-  }
-  // A dry run makes the responses up.
-  const shown = (outcome: Upload["outcome"]): Upload["outcome"] | "not sent" =>
-    dryRun
-      ? outcome === "uploaded"
-        ? "to upload"
-        : outcome
-      : outcome === "to upload"
-        ? "not sent"
-        : outcome;
-  const lines = uploads.map(({ file, outcome, bytes, result = {}, error, problem }) => {
-    const stored = storedLine(file, result);
+  const lines = uploads.map(({ file, name, outcome, bytes, result = {}, error, problem }) => {
+    const size = typeof result.bytes === "number" ? `${result.bytes} bytes, ` : "";
+    const stored = `${only ? (result.filename ?? name) : file}: ${size}file ${result.id}.`;
     return {
-      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
       "not sent": `Not sent: ${file}.`,
+      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
       uploaded: `Uploaded ${stored}`,
       "uploaded before": `Uploaded before: ${stored}`,
       failed: `Failed: ${file}: ${error && errorFields(error, "upload").message}`,
       unknown: `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
       changed: `Held back: ${file}: ${problem}`,
       invalid: `Invalid: ${file} was not sent: ${problem} --no-check sends it as it is.`,
-    }[shown(outcome)];
+    }[outcome];
   });
   const files = uploads.map(({ file, outcome, bytes, result, error, problem }) => ({
-    ...{ file, outcome: shown(outcome), bytes, problem, ...(!dryRun && { result }) },
+    ...{ file, outcome, bytes, problem, result },
     ...(error && { error: errorFields(error, "upload") }),
   }));
   if (dryRun) dryRun.tell({ files }, lines);
-  else if (terminal.json) terminal.printJson({ files });
-  else for (const line of lines) terminal.print(line);
+  else terminal.result(only?.result ?? { files }, lines);
   const has = (pattern: RegExp): boolean => uploads.some(({ outcome }) => pattern.test(outcome));
-  const errors = uploads.flatMap(({ error }) => error ?? []);
-  const isSent = has(/^(uploaded|unknown)/) || errors.some(({ attempts }) => attempts.length > 0);
-  if (isStopped && has(/^(to upload|failed)$/)) {
+  if (isStopped && has(/^(not sent|failed)$/)) {
     const done = uploads.filter(({ outcome }) => outcome.startsWith("uploaded")).length;
     const next = options.checkpoint === undefined ? "name the others to go on" : "the same command continues";
     const text = `${done} of ${uploads.length} files uploaded; ${next}.`;
-    throw new RunEnded("Interrupted", exitCodes.interrupted, { done, of: uploads.length, text });
+    const progress = { done, of: uploads.length, text };
+    throw new RunEnded({ exitCode: exitCodes.interrupted, progress }, "Interrupted");
   }
+  const errors = uploads.flatMap(({ error }) => error ?? []);
   const last = errors.at(-1);
-  const exit = last && exitCodeOfError(last);
+  let exitCode = last
+    ? exitCodeOfError(last)
+    : has(/^invalid/)
+      ? exitCodes.usage
+      : exitCodeOf.FAILED_PRECONDITION;
   // Exit code 2 says that nothing was sent, neither now nor by an earlier start of the same command.
-  const isFault = exit === exitCodes.usage && isSent;
-  if (exit !== undefined)
-    throw new Reported(
-      !isFault ? exit : last?.code === "OUT_OF_RANGE" ? exitCodeOf.OUT_OF_RANGE : exitCodes.fault,
-    );
-  if (has(/^invalid/)) throw new Reported(isSent ? exitCodeOf.INVALID_ARGUMENT : exitCodes.usage);
-  if (has(/^(unknown|changed)/)) throw new Reported(exitCodeOf.FAILED_PRECONDITION);
+  const isSent = has(/^(uploaded|unknown)/) || errors.some(({ attempts }) => attempts.length > 0);
+  if (exitCode === exitCodes.usage && isSent)
+    exitCode = last && last.code !== "OUT_OF_RANGE" ? exitCodes.fault : exitCodeOf.INVALID_ARGUMENT;
+  if (has(/^(failed|invalid|unknown|changed)/)) throw new RunEnded({ exitCode });
 }

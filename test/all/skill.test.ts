@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createProgram } from "../../src/cli/program.js";
+import { commands } from "../../src/cli/program.js";
 import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
@@ -77,25 +77,23 @@ describe("SKILL.md", () => {
   });
 
   test("names only commands and options that exist, and an example of each command", () => {
-    const { commands } = createProgram();
     const named = [...skill.matchAll(/\btunerank ([a-z]+)((?: [^\n`|]*)?)/g)].filter(
       ([, , rest = ""]) => !rest.startsWith(" package"),
     );
     const shown = named.flatMap(([, name = "", rest = ""]) => {
-      const command = commands.find((each) => each.name() === name);
+      const command = commands.find((each) => each.name === name);
       if (command === undefined) return [];
-      const options = command.createHelp().visibleOptions(command);
       for (const [option] of rest.matchAll(/--[a-z][\w-]*/g))
         expect(
-          options.map(({ long }) => long),
+          command.options.map(({ long }) => long),
           `tunerank ${name} ${option}`,
         ).toContain(option);
       return [name];
     });
-    expect([...new Set(shown)].sort()).toEqual(commands.map((command) => command.name()).sort());
+    expect([...new Set(shown)].sort()).toEqual(commands.map((command) => command.name).sort());
     for (const text of blocks("sh"))
       for (const [, name] of text.matchAll(/\btunerank ([\w-]+)/g))
-        expect(commands.map((command) => command.name())).toContain(name);
+        expect(commands.map((command) => command.name)).toContain(name);
   });
 
   test("every block of the shell runs against the mock", async () => {

@@ -102,7 +102,7 @@ test("a request that has changed ends the run before anything is sent; --update 
   const refused = await bulk();
   expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
   expect(refused.stderr).toContain(
-    '4 ids have results, but their requests have changed since: "r0", "r1", "r2" .... Add --update to rank them again, or name another --output. Nothing was sent.',
+    'The requests of 4 ids have changed since they got results: "r0", "r1", "r2" .... Add --update to rank them again, or name another --output. Nothing was sent.',
   );
   expect(readFileSync(output)).toEqual(before);
   expect(existsSync(parts)).toBe(false);
@@ -156,7 +156,7 @@ test("a pipe continues: what is done is skipped, and a second line with one id i
     ...{ baseUrl: server.url, input: linesOf(requestOf(0, { top_n: 1 })) },
   });
   expect(changed.exitCode).toBe(1);
-  expect(changed.stderr).toContain('1 id has a result, but its request has changed since: "r0".');
+  expect(changed.stderr).toContain('The requests of 1 id have changed since they got results: "r0".');
 });
 
 test("invalid lines are named, skipped and rows of the output; a second line with one id, too", async () => {
@@ -200,9 +200,13 @@ test.each([
   [
     "bytes that are no member",
     [gzipSync(linesOf(requestOf(0))), Buffer.alloc(64), gzipSync(linesOf(requestOf(1)))],
-    "has bytes that are not gzip after a member",
+    "gzip: what follows a member is not gzip",
   ],
-  ["a cut member", [gzipSync(linesOf(requestOf(0), requestOf(1))).subarray(0, -12)], "is cut short"],
+  [
+    "a cut member",
+    [gzipSync(linesOf(requestOf(0), requestOf(1))).subarray(0, -12)],
+    "cannot be read: gzip: unexpected end of file.",
+  ],
 ])("gzip with %s is an error, and several members are read", async (_, bad, message) => {
   writeFileSync(input, Buffer.concat(bad));
   const damaged = await bulk();
@@ -235,7 +239,7 @@ test("an input that changes while it is read ends the run, and what was ranked i
   });
   const { exitCode, stderr } = await bulk();
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("changed while it was read. What was ranked is kept: run the same command again");
+  expect(stderr).toContain("changed while it was read. What is done is kept: run the same command again");
   const kept = rowsOf(output).length;
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeGreaterThanOrEqual(server.requests.length - 1);
@@ -394,27 +398,6 @@ test("--batch-size sends a line in several requests; documents that the service 
   expect(row.rejected).toMatchObject([{ index: 2, error: { code: "INVALID_ARGUMENT" } }]);
 });
 
-test("a dry run creates nothing, and counts what is left", async () => {
-  await writeRequests(input, 5);
-  await bulk("--max-requests", "2", "--concurrency", "1");
-  const before = readdirSync(folder, { recursive: true });
-  const { exitCode, stdout } = await bulk("--dry-run");
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain("5 requests in the input: 2 already done, 3 to do.");
-  expect(readdirSync(folder, { recursive: true })).toEqual(before);
-  expect(server.requests).toHaveLength(2);
-});
-
-test.each([
-  [["--output", "-"], "--output FILE is missing"],
-  [[], "--output FILE is missing"],
-])("%j is refused", async (options, message) => {
-  await writeRequests(input, 1);
-  const { exitCode, stderr } = await tunerank(["bulk", input, ...options], { baseUrl: server.url });
-  expect([exitCode, server.requests]).toEqual([2, []]);
-  expect(stderr).toContain(message);
-});
-
 test("FILE and --output must be different files, also by a link; a pipe cannot be read with --strict", async () => {
   await writeRequests(input, 1);
   const same = await tunerank(["bulk", input, "--output", path.join(folder, ".", "in.jsonl")], {
@@ -433,6 +416,17 @@ test("FILE and --output must be different files, also by a link; a pipe cannot b
   });
   expect(inMissing.exitCode).toBe(2);
   expect(inMissing.stderr).toContain("The folder of --output cannot be found: ENOENT");
+});
+
+test("elsewhere than on a terminal, progress is a line every ten seconds", async () => {
+  await writeRequests(input, 3);
+  server.reply((request, response) => {
+    setTimeout(() => response.end(JSON.stringify(rankingOf(request).json)), 300);
+    return undefined;
+  });
+  const { exitCode, stderr } = await outcomeOf(bulk.start(["--concurrency", "1"], { clockRate: 50 }));
+  expect(exitCode).toBe(0);
+  expect(stderr).toMatch(/^\d of 3 {2}[\d.]+\/s {2}0 errors( {2}\d min left)?$/m);
 });
 
 test("an input in a pipe stays open without holding up its rows", async () => {

@@ -101,7 +101,7 @@ test("resume of a job that is not what the contract promises says what it can", 
   expect(stderr).toMatch(/^tunerank: \[UNKNOWN\] The job reports the code \{"toString":1,"valueOf":2\}\.\n/);
 });
 
-test("upload sends the file and tells how far it is", async () => {
+test("upload sends the file, and prints what is stored", async () => {
   const file = path.join(folder, "train.jsonl");
   const bytes = Buffer.alloc(4 * 1024 * 1024, "a line of it\n");
   await writeFile(file, bytes);
@@ -109,14 +109,7 @@ test("upload sends the file and tells how far it is", async () => {
   const { exitCode, stdout, stderr } = await tunerank(["upload", "reviews", file, "--verify", "--no-check"], {
     baseUrl: server.url,
   });
-  expect([exitCode, stdout]).toEqual([0, "Uploaded train.jsonl: 4194304 bytes, file file-9.\n"]);
-  expect(stderr.split("\n").map((line) => /\((\d+) %\)/.exec(line)?.[1])).toEqual([
-    "25",
-    "50",
-    "75",
-    "100",
-    undefined,
-  ]);
+  expect([exitCode, stdout, stderr]).toEqual([0, "Uploaded train.jsonl: 4194304 bytes, file file-9.\n", ""]);
   expect(server.only.files[0]).toMatchObject({
     part: "file",
     filename: "train.jsonl",
@@ -143,14 +136,6 @@ test("upload says nothing of a size or a name that the response leaves out", asy
   const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
   const { exitCode, stdout } = await tunerank(args, { baseUrl: server.url, input: "abc" });
   expect([exitCode, stdout]).toEqual([0, "Uploaded a.txt: file file-9.\n"]);
-});
-
-test("upload takes the standard input under a name", async () => {
-  server.reply({ json: { id: "file-9", bytes: 3, filename: "a.txt" } });
-  const args = ["upload", "reviews", "-", "--name", "a.txt", "--quiet"];
-  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, input: "abc" });
-  expect([exitCode, stderr]).toEqual([0, ""]);
-  expect(server.only.files[0]).toMatchObject({ filename: "a.txt", sha256: sha256(Buffer.from("abc")) });
 });
 
 test("rerank ranks the lines of a file and prints score, line and text", async () => {
@@ -209,72 +194,4 @@ test("rerank of no account needs none", async () => {
 test("the version is the package's", async () => {
   const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
   expect((await tunerank(["--version"])).stdout).toBe(`${version}\n`);
-});
-
-// 50,000 deep: JSON.parse reads it, and JSON.stringify cannot write it.
-const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
-const deepReply = (fields: object): { text: string } => ({
-  text: `${JSON.stringify(fields).slice(0, -1)},"deep":${deep}}`,
-});
-
-test.each([
-  ["upload --json", ["upload", "reviews", "package.json", "--json"]],
-  ["resume --json", ["resume", "job-1", "--json"]],
-  ["request --json", ["request", "POST", "/v1/x", "--body", "{}", "--json"]],
-  ["request", ["request", "POST", "/v1/x", "--body", "{}"]],
-  [
-    "request of an ID",
-    [
-      "request",
-      "resumeReinforcementFineTuningJob",
-      "--param",
-      "reinforcement_fine_tuning_job_id=job-1",
-      "--body",
-      "{}",
-    ],
-  ],
-])("%s whose response cannot be written as JSON says that the operation has run", async (_, args) => {
-  server.reply({ ...deepReply({ id: "file-1" }), headers: { "content-type": "application/json" } });
-  const { exitCode, stdout, stderr } = await tunerank(args, { baseUrl: server.url });
-  expect([exitCode, stdout, server.requests.length]).toEqual([10, "", 1]);
-  expect(stderr).toContain(
-    "[INTERNAL] The response cannot be written as JSON: it is nested too deeply, or too long.",
-  );
-  expect(stderr).toContain("The operation succeeded: the same command would run it again.");
-  if (args.includes("--json"))
-    expect(JSON.parse(stderr).error).toMatchObject({ code: "INTERNAL", executed: "yes" });
-});
-
-test("resume of a job that failed tells that, even if neither the job nor its status can be written as JSON", async () => {
-  const status = `{"code":"NOT_FOUND","message":"No dataset.","details":${deep}}`;
-  server.reply({ text: `{"state":"JOB_STATE_FAILED","status":${status}}` });
-  const { exitCode, stdout, stderr } = await tunerank(["resume", "job-1", "--json"], { baseUrl: server.url });
-  expect([exitCode, stdout]).toEqual([4, ""]);
-  const { error } = JSON.parse(stderr);
-  expect(error).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
-  expect(error.message).toContain("No dataset.");
-  expect(error.body).toBeUndefined();
-});
-
-test("rerank whose result cannot be written as JSON says that it has run", async () => {
-  server.reply({ json: { ...ranking, data: [{ index: 0, relevance_score: 1 }] } });
-  const { exitCode, stderr } = await tunerank(["rerank", "--query", "q", "--field", "a", "--json"], {
-    baseUrl: server.url,
-    input: `{"a":"one","deep":${deep}}\n`,
-  });
-  expect([exitCode, JSON.parse(stderr).error]).toEqual([
-    10,
-    expect.objectContaining({ code: "INTERNAL", executed: "yes" }),
-  ]);
-});
-
-test("uploads whose responses cannot be written as JSON are all stored, and are not sent again", async () => {
-  const files = ["a", "b", "c"].map((name) => path.join(folder, `${name}.jsonl`));
-  for (const file of files) await writeFile(file, "{}\n");
-  const args = ["upload", "reviews", ...files, "--checkpoint", path.join(folder, "uploads")];
-  server.reply(() => deepReply({ id: `file-${server.requests.length}`, bytes: 3 }));
-  for (const run of ["sent", "known"]) {
-    const { exitCode } = await tunerank([...args, "--quiet"], { baseUrl: server.url });
-    expect([run, exitCode, server.requests.length]).toEqual([run, 0, 3]);
-  }
 });

@@ -4,8 +4,8 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { formatOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
-import { shardOf } from "../../src/cli/ids.js";
 import { StatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { start, tunerank } from "../support/commandLine.js";
@@ -181,9 +181,11 @@ test("a request that ran, and whose response cannot be used, is not paid for aga
 });
 
 test("a shard is its number, counted from 0, of so many", () => {
-  expect(["0/8", "7/8"].map(shardOf)).toEqual([
-    { index: 0, count: 8 },
-    { index: 7, count: 8 },
+  const [first, last] = ["0/8", "7/8"].map((shard) => formatOf({ shard }).isOfShard);
+  expect([0, 1, 7].map((part) => [first?.(part * 2 ** 20), last?.(part * 2 ** 20)])).toEqual([
+    [true, false],
+    [false, false],
+    [false, true],
   ]);
-  expect(() => shardOf("8/8")).toThrow(/counted from 0/);
+  expect(() => formatOf({ shard: "8/8" })).toThrow(/counted from 0/);
 });

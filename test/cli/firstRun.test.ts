@@ -195,12 +195,12 @@ describe("the mock server", () => {
       expect(Number(ms)).toBeGreaterThanOrEqual(19);
   });
 
-  test("--host listens elsewhere, and says what that means", async () => {
+  test("--host listens elsewhere", async () => {
     const { url, stop } = await mockWith("--host", "0.0.0.0", "--quiet");
     const port = new URL(url).port;
     expect((await rerank(`http://127.0.0.1:${port}`, body)).status).toBe(200);
     const said = await stop();
-    expect(said).toMatch(/^Anybody who can reach this machine can call it.*allowInsecureHttp\.\n$/);
+    expect(said).toBe("");
   });
 
   test("--allow-origin adds an origin to those of this machine", async () => {
@@ -216,17 +216,5 @@ describe("the mock server", () => {
     const { url, stop } = await mockWith("--json");
     await rerank(url, body);
     expect(JSON.parse(await stop())).toMatchObject({ method: "POST", status: 200, requestId: "req-1" });
-  });
-
-  test.each([
-    [["--fail", "rerank"], "--fail must be OPERATION:FAILURE"],
-    [["--fail", "rank:503"], "--fail must be OPERATION:FAILURE"],
-    [["--fail", "rerank:NOPE"], "code must be one of"],
-    [["--allow-origin", "app.example.com"], "allowOrigins (--allow-origin): [INVALID_ARGUMENT] "],
-    [["--host", "256.0.0.1"], "cannot be listened on"],
-  ])("%j is refused", async (args, words) => {
-    const { exitCode, stdout, stderr } = await tunerank(["mock", "--port", "0", ...args]);
-    expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toContain(words);
   });
 });

@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { digestOf, IdTable, printOf } from "../../src/cli/ids.js";
-import { Rows, strengths } from "../../src/cli/rows.js";
+import { hashOf, IdTable, printOf, Rows, strengths } from "../../src/cli/rows.js";
 import { linesOf } from "../support/bulkFiles.js";
 import { temporaryFolder } from "../support/project.js";
 
@@ -20,21 +19,21 @@ const printOfText = (text: string): string => text.padEnd(22, "A");
 test("two ids with one hash are told apart by their texts", async () => {
   writeFileSync(file, linesOf({ id: "r0", fingerprint: printOfText("first"), response: {} }));
   const source = { path: file, option: "--output", strengthOf: () => strengths.result };
-  const rows = await Rows.read(source, [], undefined);
-  const asked = { hash: digestOf('"r0"'), fingerprint: printOfText("second") };
+  const rows = await new Rows(source).read();
+  const asked = { hash: hashOf('"r0"'), fingerprint: printOfText("second") };
   expect(rows.find({ ...asked, key: '"r0"' })).toBe("changed");
   expect(rows.find({ ...asked, key: '"another id"' })).toBeUndefined();
 });
 
 test("a table of ids finds each of many numbers, and no other", () => {
   const table = new IdTable();
-  const ids = Array.from({ length: 5000 }, (_, index) => digestOf(`${index}`));
+  const ids = Array.from({ length: 5000 }, (_, index) => hashOf(`${index}`));
   for (const [index, hash] of ids.entries()) table.add(hash, index);
   for (const [index, hash] of ids.entries()) {
     const found: number[] = [];
     table.some(hash, (number) => found.push(number) < 0);
     expect(found).toEqual([index]);
   }
-  expect([table.has(digestOf("none")), table.size]).toEqual([false, 5000]);
+  expect([table.has(hashOf("none")), table.size]).toEqual([false, 5000]);
   expect(printOf("AAAAAAAB".padEnd(22, "A"))).toBe(1);
 });

@@ -37,7 +37,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/mcpCommand.ts",
     "src/cli/help.ts",
     "src/cli/commandLine.ts",
-    "src/cli/program.ts",
     "src/cli/rerankCommand.ts",
     "src/cli/resourceCommands.ts",
   ],

@@ -3,7 +3,8 @@ import path from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { writtenPages } from "../../docs/build/blocks.js";
-import { createProgram } from "../../src/cli/program.js";
+import { helpOf } from "../../src/cli/help.js";
+import { commands } from "../../src/cli/program.js";
 import { root } from "../support/project.js";
 
 // Words that are always wrong here, with the field's word for each.
@@ -41,9 +42,9 @@ describe("the field's words stand in", () => {
     expect(wrongWords(proseOf(read(page)))).toEqual([]);
   });
 
-  const helps = createProgram().commands.map((command) => [`help of ${command.name()}`, command] as const);
+  const helps = commands.map((command) => [`help of ${command.name}`, command] as const);
   test.each(helps)("the %s", (_, command) => {
-    expect(wrongWords(command.helpInformation())).toEqual([]);
+    expect(wrongWords(helpOf(command, [], 0))).toEqual([]);
   });
 
   const sources = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" })

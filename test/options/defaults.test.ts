@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { mostResultBytes } from "../../src/adapters/temporalFailure.js";
 import { conformanceDefaults } from "../../src/cli/conformanceCommand.js";
 import { mockDefaults } from "../../src/cli/mockCommand.js";
-import { createProgram } from "../../src/cli/program.js";
+import { commands } from "../../src/cli/program.js";
 import { operations } from "../../src/generated/contract.js";
 import {
   defaultConnections,
@@ -166,10 +166,10 @@ test.each(["adapters", "testing"])("a docstring of %s says the default that the 
 });
 
 test("the command's help says the default of its option", () => {
-  const said = createProgram().commands.flatMap((command) =>
+  const said = commands.flatMap((command) =>
     command.options.map((option): Said => {
       const text = / Default: (.*?)\.$/.exec(option.description)?.[1];
-      return [`${command.name()} ${option.long}`, text];
+      return [`${command.name} ${option.long}`, text];
     }),
   );
   expect(Object.fromEntries(said.filter(hasNumber))).toEqual(ofHelp);

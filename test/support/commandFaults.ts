@@ -17,6 +17,8 @@ export interface CommandFaults {
   readonly noRoom?: { readonly path: string; readonly after: number; readonly untilMs: number };
   /** How many times faster waits between tries pass. */
   readonly faster?: number;
+  /** How many times faster the process' own clock runs. */
+  readonly clockRate?: number;
   /** How far the process' clock is ahead. */
   readonly clockMs?: number;
 }

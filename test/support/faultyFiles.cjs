@@ -11,6 +11,7 @@ const {
   stopAt,
   noRoom,
   faster = 1,
+  clockRate = 1,
   clockMs = 0,
 } = JSON.parse(process.env.TUNERANK_FAULTS);
 const files = new Map();
@@ -110,5 +111,7 @@ fs.promises.rename = async (from, to) => {
 
 const wait = timers.setTimeout;
 timers.setTimeout = (ms, ...more) => wait(ms / faster, ...more);
+const elapsed = performance.now.bind(performance);
+performance.now = () => elapsed() * clockRate;
 const now = Date.now;
 Date.now = () => now() + clockMs;

@@ -28,7 +28,7 @@ test.each<[what: string, bytes: string | Uint8Array, said: RegExp]>([
   ["a second byte order mark", `\uFEFF{"a": 1}\n\uFEFF{"a": 2}\n`, /^line 2: Unexpected token/],
   ["Latin-1", Buffer.from('{"a": 1}\n{"a": "né"}\n', "latin1"), /^line 2: .*UTF-8/],
   ["gzip that is cut short", gzipSync(rows.repeat(9)).subarray(0, -12), /cannot be read: .*gzip/],
-  ["one JSON array", '[\n{"a": 1},\n{"a": 2}]\n', /FILE ".*train\.jsonl" is /],
+  ["one JSON array", '[\n{"a": 1},\n{"a": 2}]\n', /^It is one JSON array/],
   ["an empty file", "", / is empty\.$/],
   ["blank lines alone", "\n \r\n", / is empty\.$/],
 ])("check refuses %s", async (_, bytes, said) => {
@@ -66,11 +66,9 @@ test("the first five invalid lines of each file are named, the others counted, a
   ]);
 });
 
-test("check reads the standard input, once", async () => {
+test("check reads the standard input", async () => {
   const { exitCode, stdout } = await tunerank(["check", "-"], { input: gzipSync(rows) });
   expect([exitCode, stdout]).toEqual([0, "-: 2 rows.\n"]);
-  const twice = await tunerank(["check", "-", "-"], { input: rows });
-  expect([twice.exitCode, twice.stderr]).toEqual([2, expect.stringContaining("can be read only once")]);
 });
 
 test("a signal ends a check with how many files were checked", async () => {
@@ -79,11 +77,5 @@ test("a signal ends a check with how many files were checked", async () => {
   await new Promise((resolve) => child.stdin?.write('{"a": 1}\n'.repeat(100_000), resolve));
   child.kill("SIGINT");
   const { exitCode, stderr } = await outcome;
-  expect([exitCode, stderr]).toEqual([130, "tunerank: Interrupted: 1 of 2 files were checked.\n"]);
-});
-
-test("what a file says cannot move the cursor", async () => {
-  const { stdout } = await tunerank(["check", await written('\u001b[31m{"a": 1}\n', "a\u001b[31mb.jsonl")]);
-  expect(stdout).not.toContain("\u001b");
-  expect(stdout).toContain("  Invalid: line 1: Unexpected token");
+  expect([exitCode, stderr]).toEqual([130, "tunerank: Interrupted: 1 of 2 files checked.\n"]);
 });

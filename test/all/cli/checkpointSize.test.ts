@@ -5,7 +5,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { beforeEach, expect, test } from "vitest";
-import { fingerprintOf } from "../../../src/cli/ids.js";
+import { fingerprintOf } from "../../../src/cli/rows.js";
 import { folder, input, output, parts, rankingOf, requestOf, useBulkFiles } from "../../support/bulkFiles.js";
 import { outcomeOf } from "../../support/commandLine.js";
 import { useRecordingServer } from "../../support/recordingServer.js";

@@ -313,23 +313,6 @@ test("without room for its row no file is sent", async () => {
   expect([(await upload("ab")).exitCode, sent()]).toEqual([0, ["a.jsonl", "b.jsonl"]]);
 });
 
-test.each([
-  [["a.jsonl", "b.jsonl", "--name", "x"], "--name is for one FILE."],
-  [["a.jsonl", "sub/a.jsonl"], 'would both arrive as "a.jsonl"'],
-  [["a.jsonl", "-"], "The standard input can be uploaded only alone, without --checkpoint."],
-  [["-"], "The standard input has no name: give one with --name NAME."],
-  [["a.jsonl", "--resend-unknown"], "--resend-unknown has no effect without --checkpoint."],
-  [["a.jsonl", "b.jsonl", "--concurrency", "0"], "--concurrency must be a whole number of at least 1."],
-  [["a.jsonl", "no.jsonl"], "cannot be found: nothing was sent."],
-])("upload %j is refused before anything is sent", async (args, message) => {
-  mkdirSync(at("sub"));
-  writeFileSync(at("sub/a.jsonl"), content("a"));
-  const named = args.map((each) => (/\.jsonl$/.test(each) ? at(each) : each));
-  const { exitCode, stderr } = await tunerank(["upload", "reviews", ...named], { baseUrl: server.url });
-  expect([exitCode, server.requests]).toEqual([2, []]);
-  expect(stderr).toContain(message);
-});
-
 test("the standard input is checked and sent like any file", async () => {
   const piped = (input: string, ...more: string[]) =>
     tunerank(["upload", "reviews", "-", "--name", "p.jsonl", ...more], { baseUrl: server.url, input });

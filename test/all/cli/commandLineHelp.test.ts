@@ -1,20 +1,14 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { manPage } from "../../../scripts/build/manPage.js";
-import { environmentRows } from "../../../src/cli/environment.js";
 import { exitCodeOf } from "../../../src/cli/exitCodes.js";
-import { helpExamples } from "../../../src/cli/help.js";
-import { createProgram, shells } from "../../../src/cli/program.js";
+import { environmentRows, helpExamples } from "../../../src/cli/help.js";
+import { type Command, commands, shells } from "../../../src/cli/program.js";
 import { requests } from "../../../src/generated/contract.js";
 import { descriptions } from "../../../src/generated/descriptions.js";
 import { outcomeOf, start, tunerank } from "../../support/commandLine.js";
 
-const { commands } = createProgram();
-const optionsOf = (command: (typeof commands)[number]) =>
-  command
-    .createHelp()
-    .visibleOptions(command)
-    .map(({ long }) => `${long}`);
+const optionsOf = ({ options }: Command): string[] => options.map(({ long }) => long);
 const words = (text: string) => text.replace(/\s+/g, " ");
 
 test.each([[], ["--help"], ["-h"], ["help"]])(
@@ -24,8 +18,8 @@ test.each([[], ["--help"], ["-h"], ["help"]])(
     expect(exitCode).toBe(0);
     for (const command of commands) {
       // One example for each.
-      expect(stdout.split(`\n  ${helpExamples[command.name()]?.[0]?.[0]}\n`)).toHaveLength(2);
-      expect(stdout).toMatch(new RegExp(`^  ${command.name()}\\b.*  ${command.summary()}$`, "m"));
+      expect(stdout.split(`\n  ${helpExamples[command.name]?.[0]?.[0]}\n`)).toHaveLength(2);
+      expect(stdout).toMatch(new RegExp(`^  ${command.name}\\b.*  ${command.summary}$`, "m"));
     }
     for (const [code, exit] of Object.entries(exitCodeOf)) {
       expect(stdout).toMatch(new RegExp(`^  (?:\\d+, )*${exit}[ ,].*\\b${code}\\b`, "m"));
@@ -41,7 +35,7 @@ const operationOf: Readonly<Record<string, keyof typeof descriptions>> = {
   resume: "resumeReinforcementFineTuningJob",
 };
 
-test.each(commands.map((command) => [command.name(), command] as const))(
+test.each(commands.map((command) => [command.name, command] as const))(
   "the help of %s has each option, the contract's words and examples",
   async (name, command) => {
     const [{ exitCode, stdout }, again] = await Promise.all([
@@ -53,11 +47,9 @@ test.each(commands.map((command) => [command.name(), command] as const))(
     const operation = operationOf[name];
     if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
     expect(stdout).toMatch(/^Usage: tunerank /);
-    for (const argument of command.registeredArguments) {
-      expect(stdout.split("\n")[0]).toContain(argument.name());
-    }
+    for (const argument of command.arguments) expect(stdout.split("\n")[0]).toContain(argument.name);
     expect(helpExamples[name]?.length).toBeGreaterThan(0);
-    const own = command.options.filter(({ helpGroupHeading }) => helpGroupHeading === undefined);
+    const own = command.options.filter(({ group }) => group === "Options");
     expect(own.length).toBeLessThanOrEqual(20);
     for (const [line, text] of helpExamples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
   },
@@ -66,7 +58,7 @@ test.each(commands.map((command) => [command.name(), command] as const))(
 test.each(shells)("the completion for %s names every command and option", async (shell) => {
   const { stdout } = await tunerank(["completion", shell]);
   for (const command of commands) {
-    expect(stdout).toContain(command.name());
+    expect(stdout).toContain(command.name);
     for (const option of optionsOf(command)) expect(stdout).toContain(option.slice(2));
   }
 });
@@ -74,7 +66,7 @@ test.each(shells)("the completion for %s names every command and option", async 
 test("the man page has each command, option, variable and exit code", async () => {
   const page = gunzipSync(manPage()).toString().replaceAll("\\-", "-");
   for (const command of commands) {
-    expect(page).toContain(`\n.SS tunerank ${command.name()} `);
+    expect(page).toContain(`\n.SS tunerank ${command.name} `);
     for (const option of optionsOf(command)) expect(page).toContain(option);
   }
   for (const [names] of environmentRows) expect(page).toContain(`\n.B ${names}\n`);
@@ -102,7 +94,7 @@ test("mock serves the commands until it is stopped", async () => {
   const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
   expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
     2,
-    `tunerank: Port ${new URL(baseUrl).port} of the host cannot be listened on: EADDRINUSE. Choose another with --port, or 0 for any free one.`,
+    `tunerank: listen EADDRINUSE: address already in use 127.0.0.1:${new URL(baseUrl).port}. See --port and --host; port 0 is any free one.`,
   ]);
   mock.kill("SIGINT");
   expect((await outcome).exitCode).toBe(0);
@@ -124,7 +116,7 @@ test("the command line has an option for each field of a rerank, or a reason for
     Object.keys(properties).sort(),
     "a new field: give it an option in src/cli/program.ts and src/cli/rerankCommand.ts, or say here why it has none",
   ).toEqual(Object.keys(places).sort());
-  const options = createProgram().commands.find((command) => command.name() === "rerank")?.options;
+  const options = commands.find((command) => command.name === "rerank")?.options;
   const named = Object.values(places).filter((place) => place.startsWith("--"));
   expect(options?.map(({ long }) => long)).toEqual(expect.arrayContaining(named));
 });

@@ -146,11 +146,15 @@ describe("a bulk run", () => {
 
   test("refuses what the run would refuse", async () => {
     await writeRequests(input, 1);
-    const limit = await bulk("--dry-run", "--batch-size", "0");
-    expect([limit.exitCode, limit.stderr]).toEqual([
-      2,
-      expect.stringContaining("batchSize (--batch-size): "),
-    ]);
+    const limits = {
+      "--batch-size": "batchSize",
+      "--max-requests": "maxRequests",
+      "--max-tokens": "maxTokens",
+    };
+    for (const [option, argument] of Object.entries(limits)) {
+      const { exitCode, stderr } = await bulk("--dry-run", option, "0");
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${argument} (${option}): `)]);
+    }
     await writeFile(output, "mine\n");
     const { stderr, exitCode } = await bulk("--dry-run");
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--output")]);
