@@ -204,6 +204,9 @@ function report<T>(
   if (log) log(event, { request, result, redact: redactorFor(call) });
 }
 
+// The part that says why a response has no value, once it is loaded.
+let explaining: typeof import("./errorResponse.js") | undefined;
+
 /** Makes one attempt: gets the API key, sends the request and reads the response. Never rejects. */
 async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline, keys } = run;
@@ -247,10 +250,8 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     }
     // The response is there: what is left has the call's time, not the attempt's.
     deadline.attemptOver();
-    const { failureIn } = await deadline.untilEnded(
-      import("./errorResponse.js").catch(() => ({ failureIn: unexplained })),
-    );
-    const failure = failureIn(
+    explaining ??= await deadline.untilEnded(import("./errorResponse.js").catch(() => undefined));
+    const failure = (explaining?.failureIn ?? unexplained)(
       response,
       redactorFor(run),
       data as Failure | typeof noValue,

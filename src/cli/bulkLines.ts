@@ -72,7 +72,7 @@ const longestNames = 200;
 
 // The request in a line, or why there is none.
 function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> | string {
-  const line = objectIn(text);
+  const line = fieldsIn(text);
   if (typeof line === "string") return line;
   // A line of a Batch API has its request in `body`, under an id of its own.
   const isBatch = !Object.hasOwn(line, "id") && Object.hasOwn(line, "custom_id") && isObject(line.body);
@@ -102,7 +102,7 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
 }
 
 /** The JSON object in a line, or why there is none. */
-export function objectIn(line: string): Fields | string {
+export function fieldsIn(line: string): Fields | string {
   try {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : "It is not a JSON object.";

@@ -1,5 +1,5 @@
 import type { StatusError } from "../index.js";
-import { namesIn, objectIn, valueAt } from "./bulkLines.js";
+import { fieldsIn, namesIn, valueAt } from "./bulkLines.js";
 import { type Context, namingFile, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf } from "./exitCodes.js";
 import { openInput } from "./input.js";
@@ -48,7 +48,7 @@ export async function run(context: Context): Promise<void> {
     if (options.allowEmpty) return terminal.json ? terminal.printJson({ results: [] }) : undefined;
     throw new UsageError(`${name} has no document: nothing was sent. If it may be empty, add --allow-empty.`);
   }
-  const isJson = lines.slice(0, 2).every(({ text }) => typeof objectIn(text) === "object");
+  const isJson = lines.slice(0, 2).every(({ text }) => typeof fieldsIn(text) === "object");
   if (field === undefined && isJson && !terminal.quiet) {
     const warning = `${name} has JSON objects, and each is ranked as it is written: --field PATH ranks a field of each.`;
     terminal.tell({ warning }, `Warning: ${warning}`);
@@ -86,7 +86,7 @@ export async function run(context: Context): Promise<void> {
 
 // The document in a line of JSON, or why there is none.
 function fieldIn(line: string, field: string): Omit<DocumentLine, "line"> | string {
-  const document = objectIn(line);
+  const document = fieldsIn(line);
   if (typeof document === "string") return document;
   const text = valueAt(document, field);
   if (typeof text === "string") return { text, document };

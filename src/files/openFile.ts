@@ -211,6 +211,8 @@ function unusable(what: string, cause?: unknown): SourceError {
 }
 
 function problemOf(stream: Stream): SourceError | undefined {
+  const errored = memberOf(stream, "errored");
+  if (errored) return unusable(`a stream that failed before it was sent: ${wordsOf(errored)}`, errored);
   if (used.has(stream)) return unusable("a stream that was sent already");
   return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
 }
@@ -218,8 +220,6 @@ function problemOf(stream: Stream): SourceError | undefined {
 // Why a Node stream cannot be sent; undefined if it can. Older streams, and other libraries', lack some members.
 function problemOfReadable(stream: object): SourceError | undefined {
   if (!isReadable(stream)) return undefined;
-  const errored = memberOf(stream, "errored");
-  if (errored) return unusable(`a stream that failed before it was sent: ${wordsOf(errored)}`, errored);
   if (memberOf(stream, "readableDidRead"))
     return unusable("a stream that was read already, at least in part");
   if (memberOf(stream, "readableEnded")) return unusable("a stream that has ended already");

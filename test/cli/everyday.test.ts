@@ -45,7 +45,10 @@ test("a key is no argument: it is refused unread", async () => {
 
 test("an unknown option ends with 2, and a port that is taken says what to do", async () => {
   const unknown = await run(["resume", "job-1", "--tiemout=5"]);
-  expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining("--timeout")]);
+  expect([unknown.exitCode, unknown.stderr]).toEqual([
+    2,
+    expect.stringContaining("Option '--tiemout' is unknown."),
+  ]);
   const { port } = new URL(server.url);
   const taken = await run(["mock", "--port", port]);
   expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringContaining("or 0 for any free one")]);

@@ -41,7 +41,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/resourceCommands.ts",
   ],
   "the tool whose wrapper knows the default model": ["src/mcp/server.ts"],
-  "what to send less of": ["src/errors/hints.ts"],
+  "what to send less of": ["src/call/errorResponse.ts"],
   "what the mock server makes up for it, and its short name there": [
     "src/testing/behaviours.ts",
     "src/testing/index.ts",

@@ -73,7 +73,7 @@ const ofHelp = {
   "conformance --port": `${conformanceDefaults.port}`,
   "conformance --timeout": `${conformanceDefaults.timeout} seconds`,
   ...Object.fromEntries(
-    ["rerank", "upload", "scale", "resume", "request"].map((name) => [
+    ["rerank", "upload", "scale", "resume", "mcp", "request"].map((name) => [
       `${name} --max-retries`,
       `${defaultMaxRetries}`,
     ]),

@@ -67,7 +67,7 @@ test("the entries, which are files of their own, share no more than three names"
 // With some room: `npx tsx scripts/count.ts` prints what there is.
 test("the core is no larger than it was made, and no file is longer than one idea", () => {
   const { files, lines, types, longest } = sizes();
-  expect(files).toBeLessThanOrEqual(71);
+  expect(files).toBeLessThanOrEqual(72);
   expect(lines).toBeLessThanOrEqual(12_640);
   expect(types).toBeLessThanOrEqual(183);
   expect(longest).toBeLessThanOrEqual(600);
@@ -77,8 +77,10 @@ test("the core is no larger than it was made, and no file is longer than one ide
 
 test.each([
   ["adapters", 1_800],
-  ["cli", 4_240],
-  ["testing", 1_300],
+  ["cli", 3_620],
+  ["conformance", 2_350],
+  ["mcp", 200],
+  ["testing", 1_050],
 ])("the room %s has at most %i lines", (room, most) => {
   const files = [...imports.keys()].filter((file) => file.startsWith(`${room}/`));
   const lines = files.map(
@@ -87,7 +89,7 @@ test.each([
   expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(most);
 });
 
-test("a warm rerank passes at most 15 files and 105 functions", async () => {
+test("a warm rerank passes at most 15 files and 85 functions", async () => {
   const { exitCode, stdout } = await run(process.execPath, ["--import", "tsx", "scripts/count.ts", "--call"]);
   const files = stdout.trim().split("\n").slice(1);
   expect(exitCode).toBe(0);
