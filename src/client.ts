@@ -1,6 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { createTransport, inspectedAs, isBrowser, runtime } from "#platform";
+import { createTransport, disk, inspectedAs, isBrowser, runtime } from "#platform";
+import { explain } from "./call/call.js";
 import {
   ClientConfig,
   checkAccountId,
@@ -87,6 +88,8 @@ export function createClient(options: ClientOptions = {}): Client {
   const { agent, dispatcher, proxy, fetch } = own;
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
   const given = ownedBy(own).filter((name) => own[name] !== undefined);
+  // A page loads it with the first failure; elsewhere it is a file of the package.
+  if (disk) void explain();
   const transport = createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
   return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }

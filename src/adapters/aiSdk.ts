@@ -4,11 +4,12 @@
  * @module tunerank/ai-sdk
  */
 import type { Client } from "../client.js";
-import { isStatusError, type StatusError } from "../errors/statusError.js";
+import { isStatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "../ranking/types.js";
-import { memberOf } from "../values.js";
+import { define, memberOf } from "../values.js";
+import { type BatchOption, batchNames } from "./rerankOptions.js";
 
 /** The options that the AI SDK passes to a reranking model. */
 export interface RerankingCall {
@@ -66,9 +67,6 @@ export interface RerankingModel<Version extends "v3" | "v4"> {
   doRerank(options: RerankingCall): Promise<RerankingAnswer>;
 }
 
-/** The options of `client.rerank.items` that concern batches. */
-type BatchOption = "batchSize" | "concurrency" | "continueFrom" | "maxBatchBytes" | "onBatch" | "split";
-
 /** Options of {@link createRerankingModel}. */
 export interface RerankingModelOptions<Version extends "v3" | "v4">
   extends Pick<RerankItemsOptions<string | object>, BatchOption> {
@@ -76,15 +74,7 @@ export interface RerankingModelOptions<Version extends "v3" | "v4">
   specificationVersion?: Version | undefined;
 }
 
-const names: OptionTable<RerankingModelOptions<"v3">> = {
-  specificationVersion: 1,
-  batchSize: 1,
-  concurrency: 1,
-  continueFrom: 1,
-  maxBatchBytes: 1,
-  onBatch: 1,
-  split: 1,
-};
+const names: OptionTable<RerankingModelOptions<"v3">> = { specificationVersion: 1, ...batchNames };
 
 /**
  * Creates a reranking model for the `rerank` function of the AI SDK (the package `ai`), which calls a client of this
@@ -151,12 +141,8 @@ export function createTunerank<Version extends "v3" | "v4" = "v3">(
 ): TunerankProvider<[Version][Version extends unknown ? 0 : never]> {
   const { specificationVersion } = createRerankingModel(client, "", options);
   const noModel = (modelType: string) => (modelId: string) => {
-    const error = new Error(`No such ${modelType}: ${modelId}`);
-    throw Object.assign(
-      error,
-      { name: "AI_NoSuchModelError", modelId, modelType },
-      marked("NoSuchModelError"),
-    );
+    const described = { name: "AI_NoSuchModelError", modelId, modelType, ...marked("NoSuchModelError") };
+    throw Object.assign(new Error(`No such ${modelType}: ${modelId}`), described);
   };
   return {
     specificationVersion,
@@ -228,28 +214,22 @@ const longestWaitMs = 60_000;
 
 function fail(error: unknown, signal: AbortSignalLike | undefined): never {
   if (!isStatusError(error)) throw error;
-  if (error.code === "CANCELLED" && signal?.aborted) throw abortError(error, signal.reason);
+  if (error.code === "CANCELLED" && signal?.aborted) {
+    const name = memberOf(signal.reason, "name") === "TimeoutError" ? "TimeoutError" : "AbortError";
+    throw Object.assign(new Error(error.message, { cause: error }), { name });
+  }
   const { httpStatus, host, path, retryAfterMs, notRetried } = error;
   const isKept = retryAfterMs === undefined || retryAfterMs < longestWaitMs;
-  const described = {
+  // Not enumerable, so that a printed error shows only the StatusError's fields.
+  define(error, {
     ...marked("APICallError"),
     url: `${host ?? ""}${path ?? ""}`,
     statusCode: httpStatus,
     // The client makes no retries here (maxRetries is 0). `retries-used-up` means that it would otherwise have retried.
     isRetryable: notRetried === "retries-used-up" && isKept,
     responseHeaders: retryAfterMs === undefined ? undefined : { "retry-after-ms": `${retryAfterMs}` },
-  };
-  for (const key of Reflect.ownKeys(described)) {
-    const value: unknown = Reflect.get(described, key);
-    // These properties are not enumerable, so that a printed error shows only the StatusError's fields.
-    Object.defineProperty(error, key, { __proto__: null, value } as PropertyDescriptor);
-  }
+  });
   throw error;
-}
-
-function abortError(cause: StatusError, reason: unknown): Error {
-  const name = memberOf(reason, "name") === "TimeoutError" ? "TimeoutError" : "AbortError";
-  return Object.assign(new Error(cause.message, { cause }), { name });
 }
 
 const objectWarning: RerankingAnswer["warnings"][number] = {

@@ -8,6 +8,7 @@ import type { AbortSignalLike } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import type { RerankItemsOptions } from "../ranking/types.js";
 import { memberOf } from "../values.js";
+import { type BatchOption, batchNames } from "./rerankOptions.js";
 
 /** The fields of a LangChain document that the compressor reads. */
 export interface DocumentLike {
@@ -20,18 +21,7 @@ export interface DocumentLike {
 
 /** Options of {@link createDocumentCompressor}. */
 export interface DocumentCompressorOptions
-  extends Pick<
-    RerankItemsOptions<DocumentLike>,
-    | "batchSize"
-    | "concurrency"
-    | "continueFrom"
-    | "maxBatchBytes"
-    | "maxRetries"
-    | "onBatch"
-    | "signal"
-    | "split"
-    | "timeoutMs"
-  > {
+  extends Pick<RerankItemsOptions<DocumentLike>, BatchOption | "maxRetries" | "signal" | "timeoutMs"> {
   /** The name of the reranker model. @default the client's rerankModel */
   model?: string | undefined;
   /** How many of the best documents to keep: at least 1. @default all */
@@ -41,24 +31,16 @@ export interface DocumentCompressorOptions
 }
 
 // Options that LangChain passes to all its components: they are accepted and ignored.
-type OfLangChain = Record<"callbacks" | "metadata" | "tags" | "verbose", unknown>;
-const names: OptionTable<DocumentCompressorOptions & OfLangChain> = {
+const ofLangChain = { callbacks: 1, metadata: 1, tags: 1, verbose: 1 } as const;
+const names: OptionTable<DocumentCompressorOptions & typeof ofLangChain> = {
   model: 1,
   topN: 1,
   task: 1,
-  batchSize: 1,
-  concurrency: 1,
-  continueFrom: 1,
-  maxBatchBytes: 1,
-  onBatch: 1,
-  split: 1,
+  ...batchNames,
   maxRetries: 1,
   signal: 1,
   timeoutMs: 1,
-  callbacks: 1,
-  metadata: 1,
-  tags: 1,
-  verbose: 1,
+  ...ofLangChain,
 };
 
 /** A document compressor as LangChain defines it: LangChain calls it with the retrieved documents. */
@@ -90,7 +72,11 @@ export function createDocumentCompressor(
   client: Pick<Client, "rerank">,
   options: DocumentCompressorOptions = {},
 ): DocumentCompressor {
-  const own: DocumentCompressorOptions & Partial<OfLangChain> = ownProperties(options, "options", names);
+  const own: DocumentCompressorOptions & Partial<typeof ofLangChain> = ownProperties(
+    options,
+    "options",
+    names,
+  );
   const { signal, callbacks: _c, metadata: _m, tags: _t, verbose: _v, ...given } = own;
   return {
     async compressDocuments<D extends DocumentLike>(documents: D[], query: string, config?: unknown) {

@@ -18,7 +18,7 @@ import type { paths } from "../generated/paths.js";
 import { headerPairs } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { type EncodedCall, insideOf, type RequestOptions } from "../wrappers/types.js";
-import { type LibraryCall, placeholder, requestClass, sendThrough, settle } from "./openapiTransport.js";
+import { callThrough, placeholder, requestClass } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
 
@@ -98,9 +98,7 @@ async function callWith(
     delete own[name];
   }
   if (own.headers !== undefined) own.headers = libraryHeaders(own.headers);
-  const exchange: LibraryCall = { response: undefined, failed: undefined };
-  const fetch = (request: Request) => sendThrough(send, request, options, exchange);
-  return settle(call({ ...own, fetch }), exchange);
+  return callThrough(send, options, (fetch) => call({ ...own, fetch }));
 }
 
 // Converts headers to a form that openapi-fetch reads: it ignores a Map and foreign Headers, and reads the positions of

@@ -7,13 +7,8 @@ import type { EncodedCall, EncodedContent, RequestOptions } from "../wrappers/ty
  */
 export const placeholder = "https://service.invalid";
 
-/** The state of one call of openapi-fetch, set when its request has ended. */
-export interface LibraryCall {
-  /** The Response that openapi-fetch received. */
-  response: Response | undefined;
-  /** The StatusError of an error response; undefined for any other response. */
-  failed: StatusError | undefined;
-}
+// The Response that openapi-fetch receives, and the StatusError of an error response.
+type Received = { readonly response: Response; readonly failed?: StatusError };
 
 // The URL of each Request before parsing, which removes dot segments: the rest could name another operation.
 const written = new WeakMap<Request, string>();
@@ -35,13 +30,7 @@ export function requestClass(): typeof Request {
   } as typeof Request;
 }
 
-/** Sends a Request through the client. @throws StatusError if fetch would reject */
-export async function sendThrough(
-  send: EncodedCall,
-  request: Request,
-  options: RequestOptions,
-  exchange: LibraryCall,
-): Promise<Response> {
+async function sendThrough(send: EncodedCall, request: Request, options: RequestOptions): Promise<Received> {
   const { method, signal } = request;
   const { "content-type": type, accept, ...headers } = Object.fromEntries(request.headers);
   const target = urlTarget(written.get(request) ?? request.url);
@@ -58,48 +47,50 @@ export async function sendThrough(
   try {
     const call = send(encoded, { ...options, headers, signal }, onResponse);
     const { data, httpStatus } = await call.withResponse();
-    exchange.response = libraryResponse(httpStatus, received, data as Uint8Array<ArrayBuffer>);
+    return { response: libraryResponse(httpStatus, received, data as Uint8Array<ArrayBuffer>) };
   } catch (error) {
     if (!isStatusError(error) || !isResponse(error)) throw error;
-    exchange.failed = error;
     const { httpStatus = 0, body: said = "" } = error;
     const text = typeof said === "string" ? said : JSON.stringify(said);
-    exchange.response = libraryResponse(httpStatus, received, text);
+    return { response: libraryResponse(httpStatus, received, text), failed: error };
   }
-  return exchange.response;
 }
 
 /**
- * The result of openapi-fetch, with a StatusError as its `error`.
- * @throws StatusError also for a response that is not JSON
+ * The result of a call of openapi-fetch whose Request goes through the client, with a StatusError as its `error`.
+ * @param call Makes the call with this `fetch` @throws StatusError if fetch would reject, or a response is not JSON
  */
-export async function settle(call: Promise<{ response: Response }>, exchange: LibraryCall): Promise<object> {
+export async function callThrough(
+  send: EncodedCall,
+  options: RequestOptions,
+  call: (fetch: (request: Request) => Promise<Response>) => Promise<{ response: Response }>,
+): Promise<object> {
+  const exchange: Partial<Received> = {};
+  const fetch = async (request: Request) =>
+    Object.assign(exchange, await sendThrough(send, request, options)).response;
   try {
-    const result = await call;
+    const result = await call(fetch);
     const { response } = result;
     const { failed } = exchange;
     return failed !== undefined && response === exchange.response ? { error: failed, response } : result;
   } catch (error) {
     if (error instanceof URIError)
       throw invalid("params", "A parameter contains a lone surrogate.", ofRequest);
-    if (error instanceof SyntaxError && exchange.response?.ok) throw notJson(exchange.response);
-    throw error;
+    const { ok, status } = exchange.response ?? {};
+    if (!(error instanceof SyntaxError && ok)) throw error;
+    // The message of the JSON parser is not used: it would quote the response.
+    throw new StatusError(`The response is not the JSON that parseAs asks for (HTTP ${status}).`, {
+      code: "INTERNAL",
+      executed: "yes",
+      codeSource: "client",
+      operation: "request",
+      httpStatus: status,
+      notRetried: "not-transient",
+    });
   }
 }
 
 const ofRequest = { operation: "request", notRetried: "refused" } as const;
-
-// The message of the JSON parser is not used: it would quote the response.
-function notJson({ status }: Response): StatusError {
-  return new StatusError(`The response is not the JSON that parseAs asks for (HTTP ${status}).`, {
-    code: "INTERNAL",
-    executed: "yes",
-    codeSource: "client",
-    operation: "request",
-    httpStatus: status,
-    notRetried: "not-transient",
-  });
-}
 
 // The path and query below the base URL. openapi-fetch has encoded the parameters; characters that no URL may contain
 // are encoded here.

@@ -115,12 +115,10 @@ export interface TraceCallsOptions {
 export function traceCalls(api: OpenTelemetryApi, options: TraceCallsOptions = {}): () => void {
   const { attempts = true, provider = "tunerank", meter } = ownProperties(options, "options", optionNames);
   const measure = meter && measureWith(meter);
-  const stopCalls = follow(api, "tunerank.call", { ...callSpans(provider), measure });
-  if (!attempts) return stopCalls;
-  const stopAttempts = follow(api, "tunerank.attempt", attemptSpans);
+  const stops = [follow(api, "tunerank.call", { ...callSpans(provider), measure })];
+  if (attempts) stops.push(follow(api, "tunerank.attempt", attemptSpans));
   return () => {
-    stopCalls();
-    stopAttempts();
+    for (const stop of stops) stop();
   };
 }
 
@@ -152,11 +150,9 @@ type Attributes = Record<string, AttributeValue>;
 interface SpanRules<T> {
   readonly kind: (event: T) => number;
   readonly name: (event: T) => string;
-  /** The attributes known when the event begins, and those known when it has ended. */
+  /** The attributes known when the event begins, and those known when it has ended: a failed one has an `error.type`. */
   readonly begun: (event: T) => Readonly<Record<string, unknown>>;
   readonly ended: (event: T) => Readonly<Record<string, unknown>>;
-  /** The error code of a failed event. */
-  readonly failure: (event: T) => string | undefined;
   /** Called at the end with all attributes and the duration. */
   readonly measure?: ((known: Readonly<Attributes>, seconds: number) => void) | undefined;
 }
@@ -187,7 +183,6 @@ function callSpans(provider: string): SpanRules<CallTrace> {
       "error.type": codeOf(error),
       "tunerank.executed": isStatusError(error) ? error.executed : undefined,
     }),
-    failure: ({ error }) => codeOf(error),
   };
 }
 
@@ -209,7 +204,6 @@ const attemptSpans: SpanRules<AttemptTrace> = {
     "tunerank.request_id": requestId,
     "error.type": code,
   }),
-  failure: ({ code }) => code,
 };
 
 // An error's code, not its message, which may quote what people sent. `_OTHER` is the conventions' word for no code.
@@ -273,7 +267,7 @@ function defined(attributes: Readonly<Record<string, unknown>>): Attributes {
 }
 
 function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: SpanRules<T>): () => void {
-  const { kind, name, begun, ended, failure, measure } = rules;
+  const { kind, name, begun, ended, measure } = rules;
   const channel = tracingChannel<unknown, T>(traced);
   const tracer = api.trace.getTracer("tunerank", version);
   const spans = new WeakMap<T, { span: SpanLike; attributes: Attributes; startedAt: number }>();
@@ -287,14 +281,19 @@ function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: 
     const opened = spans.get(event);
     if (opened === undefined) return;
     const { span, attributes, startedAt } = opened;
-    const message = failure(event);
     const known = defined(ended(event));
+    const message = known["error.type"];
     span.setAttributes(known);
-    if (message !== undefined) span.setStatus({ code: failed, message });
+    if (typeof message === "string") span.setStatus({ code: failed, message });
     span.end();
     measure?.({ ...attributes, ...known }, (performance.now() - startedAt) / 1000);
   };
-  const store = new ContextStore(api);
+  // Node's tracing channel runs each call and each attempt with this store, which makes its span the active one of
+  // OpenTelemetry. It uses only OpenTelemetry's stable API.
+  const store = Object.assign(new AsyncLocalStorage<unknown>(), {
+    run: (context: unknown, callback: (...given: unknown[]) => unknown, ...given: unknown[]) =>
+      api.context.with(context as never, () => callback(...given)),
+  });
   const listeners = { start() {}, end() {}, asyncStart() {}, error() {}, asyncEnd: close };
   channel.subscribe(listeners);
   channel.start.bindStore(store, open as never);
@@ -302,23 +301,4 @@ function follow<T extends object>(api: OpenTelemetryApi, traced: string, rules: 
     channel.start.unbindStore(store);
     channel.unsubscribe(listeners);
   };
-}
-
-// Node's tracing channel runs each call and each attempt with this store, which makes its span the active one of
-// OpenTelemetry. It uses only OpenTelemetry's stable API.
-class ContextStore extends AsyncLocalStorage<unknown> {
-  readonly #api: OpenTelemetryApi;
-
-  constructor(api: OpenTelemetryApi) {
-    super();
-    this.#api = api;
-  }
-
-  override run<R, Given extends unknown[]>(
-    context: unknown,
-    callback: (...given: Given) => R,
-    ...given: Given
-  ): R {
-    return this.#api.context.with(context as never, () => callback(...given)) as R;
-  }
 }

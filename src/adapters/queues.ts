@@ -3,7 +3,6 @@
  *
  * @module tunerank/queues
  */
-
 import { isIdempotent, isIdempotentKind, type NotRetried } from "../errors/codes.js";
 import { isStatusError, type StatusError } from "../errors/statusError.js";
 import { operations } from "../generated/contract.js";

@@ -6,31 +6,19 @@
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
 import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import { isIdempotentKind, type OperationName } from "../errors/codes.js";
+import { isIdempotentKind } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import { checkCallback, checkCount, checkDuration } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { checkRanking } from "../ranking/check.js";
 import { concurrencyOf } from "../ranking/plan.js";
-import { type ActivityCall, callWithin } from "./temporalCall.js";
+import { type ActivityCall, type CallAids, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
 import { activityFailure, failureOptions, fitting, mostResultBytes } from "./temporalFailure.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
 
-export type {
-  Activities,
-  ActivitiesOptions,
-  ActivityUploadOptions,
-  CallFailure,
-  ChunkRequest,
-  ChunkResult,
-  ChunkSummary,
-  FleetRate,
-  ReadChunk,
-  ReadParts,
-  WritePart,
-} from "./temporalTypes.js";
+export type * from "./temporalTypes.js";
 
 const names: OptionTable<ActivitiesOptions> = {
   readChunk: checkCallback,
@@ -65,32 +53,33 @@ export function createActivities(
   options: ActivitiesOptions = {},
 ): Activities {
   const { openFile, maxResultBytes, ...own } = ownProperties(options, "options", names);
-  const run = <T>(operation: OperationName, call: ActivityCall<T>["call"]): Promise<T> =>
-    runCall(operation, call, maxResultBytes ?? mostResultBytes);
+  const run = <T>(operation: OperationId, call: ActivityCall<T>["call"]): Promise<T> => {
+    const once = !isIdempotentKind[operations[operation].kind];
+    return runCall({ operation, once, call }, maxResultBytes ?? mostResultBytes);
+  };
+  const optionsOf = ({ signal, timeoutMs }: CallAids) => ({ signal, timeoutMs: timeoutMs() });
   // A run without requests only checks the client: a wrong one is reported here, not by the first chunk.
   rerankAll(client, []);
   const tools: ChunkTools = { ...own, client };
   return {
     rerank: (request) =>
-      run("rerankDocuments", async ({ signal, timeoutMs }) => {
+      run("rerankDocuments", async (aids) => {
         const body = withoutDocuments(request);
-        return checkRanking(body, await client.rerank(body, { signal, timeoutMs: timeoutMs() }));
+        return checkRanking(body, await client.rerank(body, optionsOf(aids)));
       }),
     rerankChunk: (n, reference, rate) =>
       run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
-      run("scaleDeployment", ({ signal, timeoutMs }) =>
-        client.deployments.scale(deploymentId, replicaCount, { signal, timeoutMs: timeoutMs() }),
-      ),
+      run("scaleDeployment", (aids) => client.deployments.scale(deploymentId, replicaCount, optionsOf(aids))),
     resume: (jobId) =>
-      run("resumeReinforcementFineTuningJob", ({ signal, timeoutMs }) =>
-        client.reinforcementFineTuningJobs.resume(jobId, { signal, timeoutMs: timeoutMs() }),
+      run("resumeReinforcementFineTuningJob", (aids) =>
+        client.reinforcementFineTuningJobs.resume(jobId, optionsOf(aids)),
       ),
     upload: (datasetId, file, uploadOptions) =>
-      run("uploadDatasetFile", async ({ signal, timeoutMs, onProgress }) => {
+      run("uploadDatasetFile", async (aids) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
         const opened = openFile ? await openFile(file) : file;
-        const options = { ...own, signal, timeoutMs: timeoutMs(), onProgress };
+        const options = { ...own, ...optionsOf(aids), onProgress: aids.onProgress };
         return client.datasets.upload(datasetId, opened, options);
       }),
   };
@@ -98,15 +87,10 @@ export function createActivities(
 
 const uploadNames: OptionTable<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
 
-async function runCall<T>(
-  operation: OperationName,
-  call: ActivityCall<T>["call"],
-  mostBytes: number,
-): Promise<T> {
+async function runCall<T>(activity: ActivityCall<T>, mostBytes: number): Promise<T> {
   const context = Context.current();
   try {
-    const once = !isIdempotentKind[operations[operation as OperationId].kind];
-    return fitting(await callWithin(context, { operation, once, call }), mostBytes, operation);
+    return fitting(await callWithin(context, activity), mostBytes, activity.operation);
   } catch (error) {
     if (!isStatusError(error)) throw error;
     // Temporal expects a CancelledFailure from an activity that it cancelled, and decides itself what follows.

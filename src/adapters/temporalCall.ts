@@ -68,7 +68,11 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
   const { info, cancellationSignal } = context;
   const { operation, once, call } = activity;
   const { attempt } = info;
-  if (once && !mayStart(info)) throw secondSending(operation, attempt);
+  if (once && !mayStart(info))
+    throw new StatusError(
+      `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not say how it ended.`,
+      { code: "UNKNOWN", executed: "unknown", codeSource: "client", operation, notRetried: "not-safe" },
+    );
   const beating = startHeartbeats(context);
   const endsAt = now() + timeLeftMs(info);
   try {
@@ -79,7 +83,10 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
     });
   } catch (error) {
     // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
-    if (once) context.heartbeat({ attempt, mayRetry: mayStartAgain(error) });
+    // A call that was cancelled before it was sent, because its worker shuts down, may start on another worker. Calls
+    // reject only with a StatusError: any other error is of what comes before the call.
+    const sentNothing = !isStatusError(error) || error.executedBecause === "nothing-sent";
+    if (once) context.heartbeat({ attempt, mayRetry: sentNothing || mayRetry(error) });
     throw error;
   } finally {
     beating.stop();
@@ -93,19 +100,6 @@ function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   if (attempt === 1) return heartbeatDetails === undefined || heartbeatDetails === null;
   return (
     memberOf(heartbeatDetails, "attempt") === attempt - 1 && memberOf(heartbeatDetails, "mayRetry") === true
-  );
-}
-
-// Whether another attempt may send. A call that was cancelled before it was sent, because its worker shuts down, may
-// start on another worker. Calls reject only with a StatusError: any other error is of what comes before the call.
-function mayStartAgain(error: unknown): boolean {
-  return !isStatusError(error) || mayRetry(error) || error.executedBecause === "nothing-sent";
-}
-
-function secondSending(operation: OperationName, attempt: number): StatusError {
-  return new StatusError(
-    `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not say how it ended.`,
-    { code: "UNKNOWN", executed: "unknown", codeSource: "client", operation, notRetried: "not-safe" },
   );
 }
 

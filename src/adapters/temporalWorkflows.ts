@@ -5,7 +5,7 @@
  * @module tunerank/temporal/workflows
  */
 import { ActivityCancellationType, continueAsNew, proxyActivities, workflowInfo } from "@temporalio/workflow";
-import type { Activities, FleetRate } from "./temporalTypes.js";
+import type { Activities, ChunkSummary, FleetRate } from "./temporalTypes.js";
 
 /** The input of {@link rerankMany}. */
 export interface RerankManyInput {
@@ -33,13 +33,9 @@ export interface RerankManyInput {
 }
 
 /** The result of {@link rerankMany}. */
-export interface RerankManyResult {
+export interface RerankManyResult extends ChunkSummary {
   /** How many chunks are completely written. */
   readonly chunks: number;
-  /** How many requests have a ranking. */
-  readonly ranked: number;
-  /** How many requests failed. Each is written with its error. */
-  readonly failed: number;
 }
 
 /**

@@ -17,12 +17,7 @@ declare module "@temporalio/activity" {
     constructor(message: string, details: unknown[]);
   }
 
-  export class Context {
-    static current(): Context;
-    readonly info: import("./temporalCall.js").ActivityInfo;
-    readonly cancellationSignal: import("../options/types.js").AbortSignalLike;
-    readonly heartbeat: (details?: unknown) => void;
-  }
+  export const Context: { current(): import("./temporalCall.js").ActivityContext };
 }
 
 declare module "@temporalio/workflow" {

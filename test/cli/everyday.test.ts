@@ -51,7 +51,7 @@ test("an unknown option ends with 2, and a port that is taken says what to do", 
   ]);
   const { port } = new URL(server.url);
   const taken = await run(["mock", "--port", port]);
-  expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringContaining("or 0 for any free one")]);
+  expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringContaining("port 0 is any free one")]);
 });
 
 test("an error for machines names the option of the argument; text of the service moves no cursor", async () => {
