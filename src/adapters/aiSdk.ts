@@ -118,11 +118,11 @@ export interface TunerankProvider<Version extends "v3" | "v4"> {
    * @param modelId The name of the reranker model.
    */
   rerankingModel(modelId: string): RerankingModel<Version>;
-  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. @param modelId Any name. */
   languageModel(modelId: string): never;
-  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. @param modelId Any name. */
   embeddingModel(modelId: string): never;
-  /** Throws the AI SDK's NoSuchModelError: the service has no such models. */
+  /** Throws the AI SDK's NoSuchModelError: the service has no such models. @param modelId Any name. */
   imageModel(modelId: string): never;
 }
 
@@ -184,11 +184,7 @@ function modelResult(
   isText: boolean,
 ): RerankingAnswer {
   const headers = attempts.at(-1)?.headers;
-  const body = {
-    ...(model && { model }),
-    data: data.map(({ index, score }) => ({ index, relevance_score: score })),
-    usage: { ...usage },
-  };
+  const details = "The service ranks text: each object is sent as its JSON.";
   return {
     ranking: data.map(({ index, score }) => ({ index, relevanceScore: score })),
     response: {
@@ -196,10 +192,14 @@ function modelResult(
       ...(id && { id }),
       ...(model && { modelId: model }),
       ...(headers && { headers: { ...headers } }),
-      body,
+      body: {
+        ...(model && { model }),
+        data: data.map(({ index, score }) => ({ index, relevance_score: score })),
+        usage: { ...usage },
+      },
     },
     providerMetadata: { tunerank: { usage: { ...usage } } },
-    warnings: isText ? [] : [objectWarning],
+    warnings: isText ? [] : [{ type: "compatibility", feature: "object documents", details }],
   };
 }
 
@@ -231,9 +231,3 @@ function fail(error: unknown, signal: AbortSignalLike | undefined): never {
   });
   throw error;
 }
-
-const objectWarning: RerankingAnswer["warnings"][number] = {
-  type: "compatibility",
-  feature: "object documents",
-  details: "The service ranks text: each object is sent as its JSON.",
-};

@@ -17,7 +17,7 @@ import { invalid, type StatusError } from "../errors/statusError.js";
 import type { paths } from "../generated/paths.js";
 import { headerPairs } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
-import { type EncodedCall, insideOf, type RequestOptions } from "../wrappers/types.js";
+import { insideOf, type RequestOptions } from "../wrappers/types.js";
 import { callThrough, placeholder, requestClass } from "./openapiTransport.js";
 
 export type { components, operations, paths } from "../generated/paths.js";
@@ -70,8 +70,10 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
     Request: requestClass(),
   });
   const call = library.request as unknown as LibraryRequest;
-  const request = (method: string, path: string, init: object = {}) =>
-    callWith(send, init, (own) => call(method, path, own));
+  const request = async (method: string, path: string, init: object = {}): Promise<object> => {
+    const { own, options } = divided(init);
+    return callThrough(send, options, (fetch) => call(method, path, { ...own, fetch }));
+  };
   const methods = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH"].map((method) => [
     method,
     (path: string, init?: object) => request(method, path, init),
@@ -82,11 +84,8 @@ export function createOpenapiClient<Paths extends {} = paths, Media extends Medi
 
 type LibraryRequest = (method: string, path: string, init: object) => Promise<{ response: Response }>;
 
-async function callWith(
-  send: EncodedCall,
-  init: object,
-  call: (init: object) => ReturnType<LibraryRequest>,
-): Promise<object> {
+// Divides what a call is given into what openapi-fetch reads and the options of `client.request`.
+function divided(init: object): { own: object; options: RequestOptions } {
   const own: Record<string, unknown> = { ...ownProperties(init, "init") };
   const options: Record<string, unknown> = {};
   for (const name of ["baseUrl", "fetch", "Request"]) {
@@ -98,7 +97,7 @@ async function callWith(
     delete own[name];
   }
   if (own.headers !== undefined) own.headers = libraryHeaders(own.headers);
-  return callThrough(send, options, (fetch) => call({ ...own, fetch }));
+  return { own, options };
 }
 
 // Converts headers to a form that openapi-fetch reads: it ignores a Map and foreign Headers, and reads the positions of

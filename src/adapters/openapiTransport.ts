@@ -65,7 +65,7 @@ export async function callThrough(
   options: RequestOptions,
   call: (fetch: (request: Request) => Promise<Response>) => Promise<{ response: Response }>,
 ): Promise<object> {
-  const exchange: Partial<Received> = {};
+  const exchange: Partial<Received> = Object.create(null);
   const fetch = async (request: Request) =>
     Object.assign(exchange, await sendThrough(send, request, options)).response;
   try {
@@ -76,8 +76,8 @@ export async function callThrough(
   } catch (error) {
     if (error instanceof URIError)
       throw invalid("params", "A parameter contains a lone surrogate.", ofRequest);
-    const { ok, status } = exchange.response ?? {};
-    if (!(error instanceof SyntaxError && ok)) throw error;
+    if (!(error instanceof SyntaxError && exchange.response?.ok)) throw error;
+    const { status } = exchange.response;
     // The message of the JSON parser is not used: it would quote the response.
     throw new StatusError(`The response is not the JSON that parseAs asks for (HTTP ${status}).`, {
       code: "INTERNAL",
