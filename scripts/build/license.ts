@@ -29,6 +29,6 @@ export async function writeLicense(root: string, files: readonly string[]): Prom
   });
   await writeFile(
     own,
-    `${text}\n---\n\nThe published package contains parts of these, under the same license unless said otherwise:\n\n${others.join("")}${texts.join("")}`,
+    `${text}\n---\n\nThe published package contains parts of these, under the same license unless said otherwise:\n\n${others.join("")}${[...new Set(texts)].join("")}`,
   );
 }

@@ -20,6 +20,7 @@ import { type Redact, redactorOf } from "../redact/redact.js";
 import { type Exchange, isTransportFailure, type TransportResponse } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
 import { isInstance, memberOf, notify, ownValue, valueOr, wordsOf } from "../values.js";
+import type { failureIn as explained } from "./errorResponse.js";
 import {
   endedFailure,
   namedBySource,
@@ -205,7 +206,7 @@ function report<T>(
 }
 
 // The part that says why a response has no value, once it is loaded.
-let explaining: typeof import("./errorResponse.js") | undefined;
+let explaining: { readonly failureIn: typeof explained } | undefined;
 
 /** Loads what explains failures before the first one, as a test's timers do not wait for a module. Never rejects. */
 export async function explain(): Promise<typeof explaining> {

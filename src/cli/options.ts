@@ -198,7 +198,10 @@ export function optionOf(argument: string, command: string): string | undefined 
   // The argument may be a part of one, such as documents[3].
   const [whole = ""] = argument.split("[");
   const isCalling = command in operationOfCommand || /^(mcp|request)$/.test(command);
-  const option = optionsOf(command, isCalling).find(({ sets }) => sets.includes(whole));
+  const last = whole.slice(whole.lastIndexOf(".") + 1);
+  const option = optionsOf(command, isCalling).find(
+    ({ sets }) => sets.includes(whole) || sets.includes(last),
+  );
   if (option !== undefined) return option.long;
   if (command !== "request" || whole === "path") return argumentNames[whole];
   const isId = /^[a-zA-Z]+Id$/.test(argument);

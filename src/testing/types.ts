@@ -151,7 +151,7 @@ export interface TestServer {
 export interface TestService {
   /** A `fetch` function that responds without a network. The host of the URL does not matter. */
   readonly fetch: TestFetch;
-  /** Starts a server on a port of this machine, by default any free one. Needs node:http: Node, Bun or Deno. */
+  /** Starts a server on a port of this machine. Needs node:http: Node, Bun or Deno. @param options Where, and for whom. */
   listen(options?: ListenOptions): Promise<TestServer>;
   /** The requests received so far, in the order in which they were complete. */
   readonly requests: readonly TestRequest[];

@@ -174,9 +174,12 @@ test("a port in use, an unknown row and wrong numbers are faults of the command 
   const wrong: readonly (readonly [string[], string])[] = [
     [
       ["--port", `${port}`],
-      `Port ${port} of the host cannot be listened on: EADDRINUSE. Choose another with --port, or 0 for any free one.`,
+      `listen EADDRINUSE: address already in use 127.0.0.1:${port}. See --port and --host; port 0 is any free one.`,
     ],
-    [["--port", "70000"], "Port 70000 of the host cannot be listened on: ERR_SOCKET_BAD_PORT."],
+    [
+      ["--port", "70000"],
+      "options.port should be >= 0 and < 65536. Received type number (70000). See --port and --host; port 0 is any free one.",
+    ],
     [["--only", "no-such-row"], "--only matches no test case: --list prints their ids."],
     [["--timeout", "0"], "--timeout must be more than 0 and at most 86400 seconds."],
   ];

@@ -73,14 +73,17 @@ describe("the tarball", () => {
 
   test("names in LICENSE what it contains of others", async () => {
     const text = await readFile(path.join(packed.installed, "LICENSE"), "utf8");
-    const others = [...text.matchAll(/^(\S+) [\d.]+: .*\(c\)/gm)].map(([, name]) => name);
+    const others = [...text.matchAll(/^(\S+) [\d.]+: (.*\(c\)|under the license)/gm)].map(([, name]) => name);
     expect(others).toEqual([
+      "@modelcontextprotocol/core",
+      "@modelcontextprotocol/server",
       "agent-base",
-      "commander",
       "https-proxy-agent",
       "openapi-fetch",
       "openapi-typescript-helpers",
+      "zod",
     ]);
+    expect(text).toContain("Apache License\n");
   });
 
   test("holds the guides as Markdown, and their list", async () => {

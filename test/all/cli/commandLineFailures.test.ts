@@ -28,8 +28,11 @@ describe("a failure of the service", () => {
       expect(stdout).toBe("");
       expect(stderr.split("\n")).toEqual([
         `tunerank: [${code}] It is ${code}.`,
+        // What was wrong with an argument, the service's message says.
         expect.stringMatching(
-          /^(The service rejected the request: we assume that it did not run|The operation may have run)\. .{20}/,
+          code === "INVALID_ARGUMENT"
+            ? /^The service rejected the request: we assume that it did not run\.$/
+            : /^(The service rejected the request: we assume that it did not run|The operation may have run)\. .{20}/,
         ),
         "",
       ]);
@@ -231,10 +234,10 @@ request GET v1/x => path (PATH): [INVALID_ARGUMENT] path must be a string that b
 request FETCH /v1/x => [INVALID_ARGUMENT] method must be one of
 request GET /v1/x --max-bytes 0 => maxResponseBytes (--max-bytes): [OUT_OF_RANGE]
 mock --port=-1 => port (--port): [OUT_OF_RANGE] port must be at least 0, not -1.
-mock --delay 0 => delayMs (--delay): [OUT_OF_RANGE] delayMs must be greater than 0, not 0.
-mock --fail rerank:503x0 => times (--fail): [OUT_OF_RANGE] times must be at least 1, not 0.
-mock --fail rerank:NOPE => code (--fail): [INVALID_ARGUMENT] code must be one of
-mock --allow-origin foo => allowOrigins (--allow-origin): [INVALID_ARGUMENT] allowOrigins must hold origins`;
+mock --delay 0 => failure.delayMs (--delay): [OUT_OF_RANGE] failure.delayMs must be greater than 0, not 0.
+mock --fail rerank:503x0 => failure.times (--fail): [OUT_OF_RANGE] failure.times must be at least 1, not 0.
+mock --fail rerank:NOPE => failure.code (--fail): [INVALID_ARGUMENT] failure.code must be one of
+mock --allow-origin foo => allowOrigins (--allow-origin): [INVALID_ARGUMENT] allowOrigins must be a list of origins`;
   const rowsOf = (text: string) =>
     text
       .trim()
@@ -259,7 +262,7 @@ mock --allow-origin foo => allowOrigins (--allow-origin): [INVALID_ARGUMENT] all
     ]);
     expect([told.exitCode, server.connections]).toEqual([2, 0]);
     expect(`${told.stdout}${told.stderr}`).toContain(message);
-    const [, argument, option] = /^(\w+) \((.*?)\)/.exec(message) ?? [];
+    const [, argument, option] = /^([\w.]+) \((.*?)\)/.exec(message) ?? [];
     if (option && !line.startsWith("upload"))
       expect(JSON.parse(json.stderr).error).toMatchObject({ argument, option });
   });
