@@ -24,6 +24,7 @@ export const brokenRules: readonly BrokenRule[] = [
   {
     rule: "after the renaming the parts are listed again",
     file: "checkpoint.ts",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is a piece of code
     from: "!== `${read}` && merge < mostMerges",
     to: "=== undefined",
     test: [runs, "suspended in its merge"],
