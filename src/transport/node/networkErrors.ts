@@ -123,11 +123,14 @@ function isRefusedBySender({ cause, isGuessed }: TransportFailure): boolean {
 const notHttp =
   /^(HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION)\w+|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH))$/;
 
+const parserErrors = /^(HTTPParser|HeadersOverflow|ResponseContentLengthMismatch)Error$/;
+
 /** Whether a response is not valid HTTP: the next would most likely be refused, too. */
 export function isUnreadable({ cause }: Pick<TransportFailure, "cause">): boolean {
-  // Some versions of undici leave the parser's code out.
-  const names = [cause, memberOf(cause, "cause")].map((each) => memberOf(each, "name"));
-  return names.includes("HTTPParserError") || notHttp.test(networkCode(cause));
+  // Some versions of undici leave the parser's code out, and an error that is frozen has none: its class has a name.
+  const named = [cause, memberOf(cause, "cause")].map((each) => memberOf(each, "constructor"));
+  const isParsers = (made: unknown): boolean => typeof made === "function" && parserErrors.test(made.name);
+  return named.some(isParsers) || notHttp.test(networkCode(cause));
 }
 
 /** What to do if the response is not HTTP. */
