@@ -5,27 +5,29 @@ import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
 const sample = `
-exchanges/answer-in-gzip/rerankDocuments
-exchanges/answer-in-deflate/rerankDocuments
-exchanges/calls-in-parallel/rerankDocuments
-exchanges/file-name-with-quotes/uploadDatasetFile
-exchanges/ids-with-every-character/scaleDeployment
-exchanges/two-clients/scaleDeployment
-form/early-hints/uploadDatasetFile
-proxy/environment-suffix/resumeReinforcementFineTuningJob
-proxy/tunnel/rerankDocuments
-proxy/credentials/uploadDatasetFile
-retries/key-in-message/rerankDocuments
-retries/success-after-fresh-key/scaleDeployment
-retries/success-after-retry-after-ms/rerankDocuments
-retries/tls-expired/resumeReinforcementFineTuningJob
-retries/tunnel-refused/uploadDatasetFile`
+exchanges/answer-in-gzip
+exchanges/answer-in-deflate
+exchanges/calls-in-parallel
+exchanges/file-name-with-quotes
+exchanges/ids-with-every-character
+exchanges/two-clients
+form/early-hints
+proxy/environment-suffix
+proxy/tunnel
+proxy/credentials
+retries/key-in-message
+retries/success-after-fresh-key
+retries/success-after-retry-after-ms
+retries/tls-expired
+retries/tunnel-refused`
   .trim()
   .split("\n");
 
 test("our own client passes a sample of the rows", async () => {
-  const cells = (await everyCell()).filter(({ id }) => sample.includes(id));
-  expect(cells.map(({ id }) => id).sort()).toEqual([...sample].sort());
+  const all = await everyCell();
+  // Whatever operation has the row.
+  const cells = sample.flatMap((row) => all.find(({ id }) => id.startsWith(`${row}/`)) ?? []);
+  expect(cells).toHaveLength(sample.length);
   let certified: Promise<void> | undefined;
   const { results, cut } = await run({
     cells,
