@@ -19,9 +19,6 @@ const { port } = server.address() as AddressInfo;
 const client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: "counting" });
 const call = () => client.rerank({ query: "q", documents: ["d"] });
 for (let warm = 0; warm < 3; warm++) await call();
-// What the client loads in the background is loaded.
-await import("../src/call/errorResponse.js");
-await new Promise(setImmediate);
 
 const session = new Session();
 session.connect();

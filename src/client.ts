@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { createTransport, disk, inspectedAs, isBrowser, runtime } from "#platform";
-import { explain } from "./call/call.js";
+import { createTransport, inspectedAs, isBrowser, runtime } from "#platform";
 import {
   ClientConfig,
   checkAccountId,
@@ -88,8 +87,6 @@ export function createClient(options: ClientOptions = {}): Client {
   const { agent, dispatcher, proxy, fetch } = own;
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
   const given = ownedBy(own).filter((name) => own[name] !== undefined);
-  // A page loads it with the first failure; elsewhere it is a file of the package.
-  if (disk) void explain();
   const transport = createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
   return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }

@@ -208,12 +208,6 @@ function report<T>(
 // The part that says why a response has no value, once it is loaded.
 let explaining: { readonly failureIn: typeof explained } | undefined;
 
-/** Loads what explains failures before the first one, as a test's timers do not wait for a module. Never rejects. */
-export async function explain(): Promise<typeof explaining> {
-  explaining ??= await import("./errorResponse.js").catch(() => undefined);
-  return explaining;
-}
-
 /** Makes one attempt: gets the API key, sends the request and reads the response. Never rejects. */
 async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline, keys } = run;
@@ -257,7 +251,8 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     }
     // The response is there: what is left has the call's time, not the attempt's.
     deadline.attemptOver();
-    const { failureIn = unexplained } = explaining ?? (await deadline.untilEnded(explain())) ?? {};
+    explaining ??= await deadline.untilEnded(import("./errorResponse.js").catch(() => undefined));
+    const { failureIn = unexplained } = explaining ?? {};
     const failure = failureIn(
       response,
       redactorFor(run),
