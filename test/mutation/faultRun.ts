@@ -19,6 +19,15 @@ export interface Fault {
   readonly named?: string;
 }
 
+/** The faults of NAME.jsonl, one a line. */
+export function readFaults(name: string): readonly Fault[] {
+  const text = readFileSync(new URL(`${name}.jsonl`, import.meta.url), "utf8");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
 /** What Vitest's JSON reporter writes. */
 interface Report {
   readonly numTotalTests: number;

@@ -4,17 +4,12 @@
 // `npm test` for what the tests of a fault do not notice, --types compiles all faults.
 import { spawnSync } from "node:child_process";
 import { recordRun } from "../../scripts/lastRuns.js";
-import { brokenRules } from "./checkpoint/rules.js";
 import { languages, rareMutants, scoresOf } from "./clients.js";
-import { checkTypes, runFaults } from "./faultRun.js";
-import { faults } from "./faults.js";
+import { checkTypes, readFaults, runFaults } from "./faultRun.js";
 
 const [first, ...only] = process.argv.slice(2);
 if (first === "--faults" || first === "--checkpoint") {
-  const rules = brokenRules.map(({ rule, file, from, to, test: [tests, named] }) => {
-    return { fault: rule, file: `src/cli/${file}`, from, to, tests: [tests], named };
-  });
-  const all = first === "--faults" ? faults : rules;
+  const all = readFaults(first.slice(2));
   const texts = only.filter((text) => !text.startsWith("--"));
   const left = only.includes("--types")
     ? await checkTypes(all)
