@@ -2,14 +2,12 @@ import { getEventListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Client, FetchLike } from "../../../src/index.js";
-import { operationCalls, transports } from "../../support/clients.js";
+import { operationCalls } from "../../support/clients.js";
 import { goodText } from "../../support/responses.js";
 import { inOneRead, plainClient, runs, within } from "./support/runs.js";
-import { useEchoServer } from "./support/services.js";
 
-const server = useEchoServer();
 let collect: () => void;
 
 beforeAll(() => {
@@ -97,22 +95,3 @@ test(
   },
   within(300_000),
 );
-
-describe.each(transports)("over $name", ({ options }) => {
-  test(
-    "calls on one signal to a real server leave no listener and no timer",
-    async () => {
-      const { signal } = new AbortController();
-      const client = plainClient(server.url, options);
-      const before = timers();
-      server.requests = 0;
-      const count = hundreds(2_000);
-      await callsOn(client, count, () => signal);
-      expect(server.requests).toBe(count);
-      expect(getEventListeners(signal, "abort")).toEqual([]);
-      await client.close();
-      await expect.poll(timers).toBeLessThanOrEqual(before);
-    },
-    within(300_000),
-  );
-});

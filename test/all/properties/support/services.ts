@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import type { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import busboy from "busboy";
 import fc, { type Arbitrary } from "fast-check";
@@ -22,11 +24,9 @@ export function asking(response: EchoResponse): RerankRequest {
   return { query: JSON.stringify(response), documents: ["respond as the query says"] };
 }
 
-/** What a response's JSON holds otherwise; an upload's `filename` and `type` are those busboy read. */
+/** What a response's JSON holds otherwise. */
 export interface Echo {
   readonly headers: Readonly<Record<string, string>>;
-  readonly filename?: string;
-  readonly type?: string;
 }
 
 /** A real server that responds with what it received: the request line as a header, the rest as JSON. */
@@ -56,16 +56,10 @@ export class EchoServer {
     const headers = headersOf(request);
     response.setHeader("x-received", `${request.method} ${request.url}`);
     response.setHeader("content-type", "application/json");
-    if (headers["content-type"]?.startsWith("multipart/")) {
-      const file = await fileOf(request);
-      this.requests += 1;
-      response.end(JSON.stringify({ ...goodJson, headers, ...file }));
-      return;
-    }
     const body = await text(request);
     // Node's fetch leaves out the body of the request it makes after a long 421.
     if (body === "") return void response.destroy();
-    const { query } = JSON.parse(body) as { query?: string };
+    const { query } = headers["content-type"] === "application/json" ? JSON.parse(body) : {};
     this.requests += 1;
     if (query?.startsWith("{")) respond(response, JSON.parse(query) as EchoResponse);
     else response.end(JSON.stringify({ ...goodJson, headers }));
@@ -83,24 +77,6 @@ function headersOf({ rawHeaders }: IncomingMessage): Readonly<Record<string, str
 
 function respond(response: ServerResponse, { status, headers, body }: EchoResponse): void {
   response.writeHead(status, headers).end(Buffer.from(body, "base64"));
-}
-
-function fileOf(request: IncomingMessage): Promise<Pick<Echo, "filename" | "type">> {
-  return new Promise((resolve) => {
-    let file = {};
-    const form = busboy({ headers: request.headers, defParamCharset: "utf8", preservePath: true });
-    form.on("file", (_part, content, { filename, mimeType }) => {
-      file = { filename, type: mimeType };
-      content.resume();
-    });
-    form.on("close", () => resolve(file));
-    // It reads names of up to 16 KiB.
-    form.on("error", () => {
-      request.unpipe(form).resume();
-      resolve({});
-    });
-    request.pipe(form);
-  });
 }
 
 /** An echo server for the tests of the calling file. */
@@ -224,6 +200,8 @@ export interface Logged {
   readonly behaviour: Behaviour;
   worked: boolean;
   began: number | undefined;
+  /** The SHA-256 of a file that came whole. */
+  sha256?: string;
 }
 
 /** A real server that does what each run planned, request by request, and logs the work it did. */
@@ -272,6 +250,7 @@ export class FaultyService {
       request.resume().on("end", () => response.end(goodText));
       return;
     }
+    const isForm = request.headers["content-type"]?.startsWith("multipart/");
     const logged: Logged = { behaviour, worked: false, began: undefined };
     run.log.push(logged);
     const act = () => {
@@ -279,10 +258,25 @@ export class FaultyService {
       if ("status" in behaviour.outcome) logged.began = behaviour.outcome.status;
       perform(behaviour, response);
     };
-    request.resume();
     if (behaviour.early) act();
-    else request.on("end", act);
+    // "close" comes once the form, if there is one, was read whole.
+    const body = isForm ? request.pipe(formOf(request, logged)) : request.resume();
+    if (!behaviour.early) body.on(isForm ? "close" : "end", act);
   }
+}
+
+function formOf({ headers }: IncomingMessage, logged: Logged): Writable {
+  const hash = createHash("sha256");
+  const form = busboy({ headers });
+  form
+    .on("error", () => {})
+    .on("file", (_part, content) => {
+      content.on("error", () => {}).on("data", (chunk) => hash.update(chunk));
+      content.on("end", () => {
+        logged.sha256 = hash.digest("hex");
+      });
+    });
+  return form;
 }
 
 function perform({ interim, outcome }: Behaviour, response: ServerResponse): void {
