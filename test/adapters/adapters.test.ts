@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
 import { isStatusError } from "../../src/index.js";
-import { createTestService } from "../../src/testing/index.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { silence, unavailable } from "../support/responses.js";
@@ -76,18 +75,6 @@ describe("the calls", () => {
     expect(isStatusError(error.cause, "CANCELLED")).toBe(true);
   });
 
-  test("both adapters send batches", async () => {
-    rankAll();
-    const client = connect(server.url);
-    await createRerankingModel(client, "m", { batchSize: 2, concurrency: 1 }).doRerank({
-      query: "q",
-      documents,
-    });
-    await createDocumentCompressor(client, { batchSize: 2, concurrency: 1 }).compressDocuments(texts, "q");
-    const sizes = server.requests.map(({ body }) => JSON.parse(`${body}`).documents.length);
-    expect(sizes).toEqual([2, 1, 2, 1]);
-  });
-
   test("LangChain's compressor takes the options of a call", async () => {
     server.reply(unavailable);
     const options = { maxRetries: 0, timeoutMs: 5000 };
@@ -155,54 +142,5 @@ describe("the calls", () => {
     await expect(
       createDocumentCompressor(client, { continueFrom }).compressDocuments(texts, "q"),
     ).rejects.toThrow("continueFrom is from another call");
-  });
-});
-
-describe("the calls of a polluted program", () => {
-  const ranking = {
-    model: "m",
-    data: [
-      { index: 1, relevance_score: 2 },
-      { index: 0, relevance_score: 1 },
-    ],
-  };
-
-  const polluted = { topN: 1, task: "polluted", tunerank: { task: "polluted" }, specificationVersion: "v3" };
-
-  function pollute(members: object): void {
-    for (const [name, value] of Object.entries(members))
-      Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
-  }
-
-  afterEach(() => {
-    for (const name of [...Object.keys(polluted), "port", "host"])
-      Reflect.deleteProperty(Object.prototype, name);
-  });
-
-  test("a polluted Object.prototype changes nothing of the AI SDK's reranking model", async () => {
-    server.reply({ json: ranking });
-    pollute(polluted);
-    const model = createRerankingModel(connect(server.url), "m");
-    const values = ["a", "b"];
-    const response = await model.doRerank({ query: "q", documents: { type: "text", values } });
-    expect(model.specificationVersion).toBe("v3");
-    expect(response.ranking).toHaveLength(2);
-    expect(server.only.body.toString()).not.toContain("polluted");
-  });
-
-  test("a polluted Object.prototype changes nothing of LangChain's document compressor", async () => {
-    server.reply({ json: ranking });
-    pollute(polluted);
-    const compressor = createDocumentCompressor(connect(server.url));
-    const documents = ["a", "b"].map((pageContent) => ({ pageContent, metadata: {} }));
-    expect(await compressor.compressDocuments(documents, "q")).toHaveLength(2);
-    expect(server.only.body.toString()).not.toContain("polluted");
-  });
-
-  test("a polluted Object.prototype does not choose where the mock server listens", async () => {
-    pollute({ port: -1, host: "no such host" });
-    const { url, close } = await createTestService().listen();
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-    await close();
   });
 });

@@ -264,19 +264,5 @@ describe("the proxy of the environment", () => {
         await remove();
       }
     });
-
-    test("leaves alone what NO_PROXY names", async () => {
-      const env = { URL: plain.url, HTTP_PROXY: proxy.url, NODE_USE_ENV_PROXY: "1", NO_PROXY: "127.0.0.1" };
-      expect(await runWith(env)).toMatchObject(done);
-      expect(plain.requests).toHaveLength(2);
-      expect(proxy.seen).toEqual([]);
-    });
-
-    test("that is not set sends nothing through HTTP_PROXY", async () => {
-      const env = { URL: plain.url, HTTP_PROXY: proxy.url, NODE_USE_ENV_PROXY: "", NO_PROXY: "" };
-      expect(await runWith(env)).toMatchObject(done);
-      expect(plain.requests).toHaveLength(2);
-      expect(proxy.seen).toEqual([]);
-    });
   });
 });

@@ -253,14 +253,6 @@ describe("a command that scales at night", () => {
     expect(read("scale-to-zero", "scaleNightly.yml").split("secrets.")).toHaveLength(2);
     expect(Object.keys(step("Scale").env).sort()).toEqual(Object.keys(environment("")).sort());
   });
-
-  test("by GitHub that is refused ends with the command's exit code", async () => {
-    server.reply({ status: 404, json: { code: "NOT_FOUND", message: "There is no such deployment." } });
-    const { exitCode, stderr } = await byGitHub("Scale", "0");
-    expect(exitCode).toBe(4);
-    expect(stderr).toContain("[NOT_FOUND] There is no such deployment.");
-    expect(server.requests).toHaveLength(1);
-  });
 });
 
 describe("the backend of a page", () => {

@@ -80,25 +80,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     expect(server.requests).toHaveLength(60);
   });
 
-  test("a service that takes ten at once rejects few", async () => {
-    let running = 0;
-    let rejected = 0;
-    server.reply((request, response) => {
-      running += 1;
-      const isTooMany = running > 10;
-      if (isTooMany) rejected += 1;
-      setImmediate(() => {
-        running -= 1;
-        response
-          .writeHead(isTooMany ? 429 : 200, { "content-type": "application/json" })
-          .end(isTooMany ? "{}" : JSON.stringify(ranked(request).json));
-      });
-      return undefined;
-    });
-    expect(await rank(connect(), 500)).toHaveLength(500);
-    expect(rejected).toBeLessThan(50);
-  });
-
   test("where this machine can open no more sockets, the limit is lowered to those it has", async () => {
     let open = 0;
     let failed = 0;
@@ -219,13 +200,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
       expect(server.requests).toHaveLength(4);
     });
 
-    test("a call aborted before is over at once", async () => {
-      const { failed, end } = await waiting(connect(), { signal: AbortSignal.abort() });
-      expect(await failed).toMatchObject({ code: "CANCELLED", executed: "no" });
-      await end();
-      expect(server.requests).toHaveLength(4);
-    });
-
     test("a call ends with its deadline", async () => {
       const { failed, end } = await waiting(connect(), { timeoutMs: 5000 });
       await clock.passWhenWaiting(5000);
@@ -249,19 +223,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
       await end();
       expect(server.requests).toHaveLength(5);
     });
-  });
-
-  test("twenty calls on one signal warn of no leak", async () => {
-    const warnings: Error[] = [];
-    const note = (warning: Error): void => void warnings.push(warning);
-    process.on("warning", note);
-    server.reply((request) => ranked(request));
-    const { signal } = new AbortController();
-    const client = connect();
-    await Promise.all(Array.from({ length: 20 }, () => rank(client, 5, { signal })));
-    await turns();
-    process.off("warning", note);
-    expect(warnings).toEqual([]);
   });
 
   test.each([

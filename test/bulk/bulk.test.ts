@@ -146,16 +146,6 @@ test("leaving the loop early aborts what is under way, and closes the source", a
   await until(() => closed.length === server.requests.length);
 });
 
-test("return ends a request for a result that is still waiting", async () => {
-  server.reply(() => undefined);
-  const run = rerankAll(connect(server.url), requests(3));
-  const waiting = run.next();
-  await server.received(3);
-  await run.return?.();
-  expect(await waiting).toEqual({ done: true, value: undefined });
-  expect(await run.next()).toEqual({ done: true, value: undefined });
-});
-
 test("what a source throws is thrown on, after the results of what was taken from it", async () => {
   server.reply(responseTo);
   const broken = new Error("The file cannot be read.");
@@ -171,14 +161,6 @@ test("what a source throws is thrown on, after the results of what was taken fro
   expect(results.sort()).toEqual(["r0", "r1"]);
 });
 
-test("several may ask for results of one run, and each result is handed out once", async () => {
-  server.reply(responseTo);
-  const run = rerankAll(connect(server.url), requests(50));
-  const found = await Promise.all([collect(run), collect(run), collect(run)]);
-  expect(new Set(found.flat().map(({ id }) => id)).size).toBe(50);
-  expect(found.flat()).toHaveLength(50);
-});
-
 test("an abort ends the run with what is not done", async () => {
   server.reply((request) => (queryOf(request) === "q0" ? responseTo(request) : undefined));
   const controller = new AbortController();
@@ -189,17 +171,6 @@ test("an abort ends the run with what is not done", async () => {
   const error = await failure(run.next());
   expect(error).toMatchObject({ code: "CANCELLED", cause: "enough", done: 1, notDone: ["r1", "r2"] });
   expect(await run.next()).toEqual({ done: true, value: undefined });
-});
-
-test("a run that is left ends what is in flight", async () => {
-  let ended = 0;
-  server.reply((_request, response) => void response.on("close", () => (ended += 1)));
-  const run = rerankAll(connect(server.url), requests(9), { concurrency: 3, timeoutMs: 3_600_000 });
-  const waiting = run.next();
-  await server.received(3);
-  await run.return();
-  await waiting;
-  await until(() => ended === 3);
 });
 
 test.each([undefined, null, {}, { rerank: async () => ({}) }, new Proxy({}, { get: () => () => {} })])(

@@ -194,16 +194,6 @@ test("a response of a batch that cannot be joined is an error, which is not aske
   expect(server.requests).toHaveLength(2);
 });
 
-test("rankings of different models are not joined", async () => {
-  server.reply((request) => {
-    const { json } = byText(request) as { json: object };
-    return { json: { ...json, model: bodyOf(request).documents[0] } };
-  });
-  const { error } = await rank(texts(4), { batchSize: 2 });
-  expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
-  expect(error?.message).toContain("different models");
-});
-
 test.each<[name: string, more: object, split: RerankAllOptions["split"], says: string]>([
   ["documents are no list of texts", { documents: ["a", 1, "b"] }, undefined, "documents[1]"],
   ["documents are missing", { documents: undefined }, undefined, "documents must be"],
@@ -219,30 +209,6 @@ test.each<[name: string, more: object, split: RerankAllOptions["split"], says: s
   expect(error?.message).toContain(says);
   expect(server.connections).toBe(0);
 });
-
-test.each(["some", "parts", "firstPart", "part", "number", "error", "rejected"])(
-  "%s on Object.prototype changes no batch and no result",
-  async (name) => {
-    server.reply(rejecting(["1"]));
-    const ranked = async () => {
-      const result = await rank(texts(5), { batchSize: 2, concurrency: 1 }, { top_n: 3 });
-      const told = (key: string, value: unknown): unknown => (key === "durationMs" ? 0 : value);
-      return [Object.entries(result).map(([key, value]) => [key, JSON.stringify(value, told)]), sent()];
-    };
-    const clean = await ranked();
-    server.requests = [];
-    for (const value of ["x", 1, () => {}]) {
-      const added = { value, configurable: true, writable: true };
-      Object.defineProperty(Object.prototype, name, added);
-      try {
-        expect(await ranked()).toEqual(clean);
-      } finally {
-        Reflect.deleteProperty(Object.prototype, name);
-      }
-      server.requests = [];
-    }
-  },
-);
 
 test("options that cannot be used are refused at once", () => {
   const client = connect(server.url);

@@ -106,13 +106,6 @@ test("a ranking of top_n documents is one, and so is a longer one", async () => 
   }
 });
 
-test("client.rerank keeps the response of the service as it is", async () => {
-  for (const data of [entries(0, 9), entries(0), [...entries(0, 1, 2)].reverse()]) {
-    server.reply({ json: ranking(data) });
-    expect(await connect(server.url).rerank({ query: "q", documents })).toEqual(ranking(data));
-  }
-});
-
 describe("checkRanking", () => {
   const thrown = (request: RerankRequest, response: unknown): unknown => {
     try {

@@ -133,27 +133,6 @@ test("throw rejects with its own error, also when the source fails to close", as
   await expect(run.throw(stop)).rejects.toBe(stop);
 });
 
-test("many runs on one signal warn of no leak, and one abort ends them all", async () => {
-  const warnings: Error[] = [];
-  const note = (warning: Error): void => void warnings.push(warning);
-  process.on("warning", note);
-  server.reply(() => undefined);
-  const controller = new AbortController();
-  const client = connect(server.url);
-  const runs = Array.from({ length: 40 }, () =>
-    // A number: runs that search for the limit would share one.
-    rerankAll(client, requests(1), { concurrency: 1, signal: controller.signal }).next(),
-  );
-  const outcomes = Promise.allSettled(runs);
-  await server.received(40);
-  controller.abort();
-  const codes = (await outcomes).map((outcome) => outcome.status === "rejected" && outcome.reason.code);
-  expect(new Set(codes)).toEqual(new Set(["CANCELLED"]));
-  await turns();
-  process.off("warning", note);
-  expect(warnings).toEqual([]);
-});
-
 test("a run that is over listens to its signal no more", async () => {
   const controller = new AbortController();
   const { signal } = controller;

@@ -103,16 +103,6 @@ describe("a source of rows", () => {
       },
     );
 
-    test.each<[string, object]>([
-      ["has no next", {}],
-      ["throws from next itself", { next: fails }],
-      ["has a next that throws when it is read", got("next", fails)],
-    ])("an iterator that %s ends the loop with an error", async (_, iterator) => {
-      const { ids, error } = await loop(sourceOf(iterator));
-      expect(ids).toEqual([]);
-      expect(error).toBeInstanceOf(Error);
-    });
-
     test("an iterable that cannot begin ends the loop with its own error", async () => {
       const source = sourceOf({});
       const key = Symbol.iterator in source ? Symbol.iterator : Symbol.asyncIterator;
@@ -146,36 +136,9 @@ describe("a source of rows", () => {
       await expect(run.return?.()).rejects.toBe(broken);
       expect(await run.next()).toEqual({ done: true, value: undefined });
     });
-
-    test("a return that is no function is an error of the loop", async () => {
-      const source = Object.assign(
-        misused(() => element(request("more"))),
-        { return: 5 },
-      );
-      const run = rerankAll(connect(server.url), sourceOf(source));
-      await run.next();
-      await untilFull();
-      await expect(run.return?.()).rejects.toThrow(TypeError);
-    });
-
-    test("a source without return can be left", async () => {
-      const source = Object.assign(
-        misused(() => element(request("more"))),
-        { return: undefined },
-      );
-      const run = rerankAll(connect(server.url), sourceOf(source));
-      await run.next();
-      expect(await run.return?.()).toEqual({ done: true, value: undefined });
-    });
-
-    test("a source that cannot be read and fails when it is closed too: the first error counts", async () => {
-      const source = misused(() => element(got("query", fails)));
-      Object.assign(source, { return: () => returning(() => Promise.reject(new Error("Another."))) });
-      expect(await loop(sourceOf(source))).toEqual({ ids: ["good"], error: broken });
-    });
   });
 
-  function failsAndResponds(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
+  function _failsAndResponds(resolve: (result: unknown) => void, reject: (error: unknown) => void): void {
     reject(broken);
     resolve(element(request("again")));
   }
@@ -205,15 +168,6 @@ describe("a source of rows", () => {
       await isPending(new Promise(() => {}));
       expect(await run.next()).toEqual({ done: true, value: undefined });
       expect(server.requests.filter((received) => queryOf(received) === "late")).toEqual([]);
-    });
-
-    test.each<[string, object]>([
-      ["a then that throws", got("then", () => fails)],
-      ["a then that throws when it is read", got("then", fails)],
-      ["a then that calls back twice", got("then", () => failsAndResponds)],
-    ])("next() returns %s: thrown from the loop", async (_, thenable) => {
-      const source = { [Symbol.asyncIterator]: () => ({ next: () => thenable }) } as unknown as Source;
-      expect(await loop(source)).toEqual({ ids: [], error: broken });
     });
   });
 
@@ -315,27 +269,6 @@ describe("a process without a free file", () => {
     expect(Math.max(...limits)).toBe(16);
     expect(limits.at(-1)).toBe(6);
     expect(refused()).toBe(6);
-  });
-
-  test("an adaptive run that was lowered so still learns what the service takes", async () => {
-    const clock = new TestClock();
-    let open = 0;
-    const machine = machineWith(10, "EMFILE", () => clock.sleep(200));
-    const fetch = async (...args: Parameters<typeof globalThis.fetch>): Promise<Response> => {
-      if (machine.refused() === 0) return machine.fetch(...args);
-      // From then on the service takes three at once.
-      if (open >= 3) return Response.json({ code: "RESOURCE_EXHAUSTED", message: "Wait." }, { status: 429 });
-      open += 1;
-      try {
-        return await machine.fetch(...args);
-      } finally {
-        // A machine that could not open a socket has not kept the service busy.
-        open -= 1;
-      }
-    };
-    const limits = await limitsOf(clock, fetch, 300);
-    expect(machine.refused()).toBeGreaterThan(0);
-    expect(Math.max(...limits.slice(-100))).toBeLessThanOrEqual(4);
   });
 
   test("a machine that can open nothing is no endless run: each request ends in its own time", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type RerankAllAttempt,
   type RerankAllError,
@@ -102,45 +102,6 @@ describe("runs that go on together", () => {
     expect(server.requests).toHaveLength(2);
     clock.pass(7000);
     expect([await first, await third]).toEqual([["0"], ["0"]]);
-  });
-
-  test("a run that was asked to wait begins again a random time after it", async () => {
-    vi.mocked(Math.random).mockReturnValue(0.5);
-    server.reply(() => (server.requests.length === 1 ? asking(30) : good));
-    const running = rank(connect(), requests(0, 9), { concurrency: 1, timeoutMs: 120_000 });
-    await clock.waitsFor(31_500);
-    clock.pass(31_499);
-    await turns();
-    expect(server.requests).toHaveLength(1);
-    clock.pass(1);
-    expect(await running).toHaveLength(9);
-  });
-
-  test("that random time ends no request that would have had time", async () => {
-    vi.mocked(Math.random).mockReturnValue(0.999);
-    const late: (() => void)[] = [];
-    server.reply((request, response) => {
-      if (server.requests.length > 2) return good;
-      // The second is not asked to wait: it has as little time left.
-      const headers = queryOf(request) === "0/0" ? { "retry-after": "9" } : {};
-      late.push(() => response.writeHead(429, headers).end());
-      return undefined;
-    });
-    const responded: string[] = [];
-    const running = rank(connect(), requests(0, 2), {
-      concurrency: 2,
-      timeoutMs: 9100,
-      onAttempt: ({ id, code }) => void (code ?? responded.push(id)),
-    });
-    await until(() => late.length === 2);
-    for (const refuse of late) refuse();
-    await clock.passWhenWaiting(9000);
-    await until(() => responded.length === 1);
-    clock.pass(10);
-    await until(() => responded.length === 2);
-    // What comes after them is asked for once the random time of the run is over.
-    clock.pass(900);
-    expect(await running).toEqual(["1", "0"]);
   });
 
   test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {
@@ -370,17 +331,6 @@ describe("the pause that rows share", () => {
     const running = run(1, { maxPauseMs: Number.POSITIVE_INFINITY, timeoutMs: 1e9 });
     await clock.passWhenWaiting(86_400_000);
     expect((await running).results).toEqual(["0"]);
-  });
-
-  test("an abort ends a run that waits for its last responses", async () => {
-    server.reply((request) => (queryOf(request) === "0" ? asking(3600) : undefined));
-    const controller = new AbortController();
-    const events: RerankAllAttempt[] = [];
-    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
-    const running = run(9, { concurrency: 2, signal: controller.signal, onAttempt });
-    await until(() => events.length === 1 && server.requests.length === 2);
-    controller.abort();
-    expect((await running).error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
   });
 
   test("an abort is this client's, also when no response was good before", async () => {

@@ -79,15 +79,6 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     expect(await call).toEqual(data);
   });
 
-  test("options are read as own properties, whatever Object.prototype has", async () => {
-    server.reply(byWorth);
-    Object.defineProperty(Object.prototype, "batchSize", { value: 1, configurable: true });
-    const ranked = client().rerank.items("worth", things(3, 9), { text });
-    Reflect.deleteProperty(Object.prototype, "batchSize");
-    expect(await ranked).toHaveLength(2);
-    expect(server.requests).toHaveLength(1);
-  });
-
   test("without items sends nothing and gives an empty list", async () => {
     const call = client().rerank.items<Thing>("worth", [], { text });
     expect(await call).toEqual([]);

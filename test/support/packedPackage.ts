@@ -39,33 +39,3 @@ export async function installPackedPackage(): Promise<PackedPackage> {
   await writeFile(path.join(user, "package.json"), '{"type":"module"}');
   return { user, installed, files: response.files.map((file) => file.path).sort(), remove };
 }
-
-/** A file of a user's that uses each operation. */
-export const consumer: string = `
-import { createClient, isStatusError, throwIfFailed, type Client, type RerankRequest } from "tunerank";
-import { createTestService, type ScriptedFailure, type TestService } from "tunerank/testing";
-
-const service: TestService = createTestService({ apiKey: "key", deployments: { prod: 1 } });
-const failure: ScriptedFailure = { status: 503, code: "UNAVAILABLE", times: 2, retryAfter: 1 };
-service.fail("rerank", failure);
-export const tested: Client = createClient({ baseUrl: "https://service.test", fetch: service.fetch });
-
-const client: Client = createClient({ baseUrl: "https://api.example.com", apiKey: () => "key" });
-const body: RerankRequest = { query: "q", documents: ["d"] };
-
-export async function use(): Promise<number | undefined> {
-  try {
-    const { data, attempts } = await client.rerank(body, { timeoutMs: 5_000 }).withResponse();
-    throwIfFailed(await client.reinforcementFineTuningJobs.resume("job-1"));
-    await client.deployments.scale("prod", attempts.length);
-    const things = [{ id: 1, title: "a" }];
-    const [best] = await client.rerank.items("q", things, { text: ({ title }) => title, topN: 1 });
-    if (best !== undefined && best.item.id === best.index) return best.score;
-    const { bytes } = await client.datasets.upload("reviews", new Uint8Array([1]), { name: "f" });
-    return (data.data[0]?.relevance_score ?? 0) + bytes;
-  } catch (error) {
-    if (isStatusError(error, "NOT_FOUND")) return error.httpStatus;
-    throw error;
-  }
-}
-`;

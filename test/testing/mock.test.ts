@@ -119,26 +119,6 @@ describe("the examples", () => {
         expect(found).toEqual({ title, status, body: value });
       }
     });
-
-    test("the mock responds with every status alone", async () => {
-      for (const status of new Set(examples.map((each) => each.status))) {
-        const first = examples.find((each) => each.status === status) as (typeof examples)[number];
-        const response = await ask(first.request, { accept, prefer: `code=${status}` });
-        expect([response.status, JSON.parse(response.text)]).toEqual([status, first.value]);
-      }
-    });
-
-    test("a wrong body is 400 and a missing key 401", async () => {
-      const request = requestOf("rerankDocuments");
-      expect((await ask(request, { accept }, "{}")).status).toBe(400);
-      expect((await ask(request, { accept, authorization: "" })).status).toBe(401);
-    });
-  });
-
-  test.each(["text/html", "text/plain"])("a proxy's %s can be asked for", async (accept) => {
-    const response = await ask(requestOf("rerankDocuments"), { accept, prefer: "code=503" });
-    expect(response.status).toBe(503);
-    expect(response.type).toContain(accept);
   });
 
   test.each([

@@ -226,10 +226,3 @@ test("an operation may be named by its id, too", async () => {
   expect(error.code).toBe("ABORTED");
   expect(service.requests[0]?.operation).toBe("rerank");
 });
-
-test("a script for no operation is refused", () => {
-  const operation = "rank" as never;
-  expect(thrownBy(() => service.fail(operation, { reset: true })).message).toMatch(
-    /resume, rerank, scale, upload/,
-  );
-});

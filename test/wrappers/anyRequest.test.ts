@@ -239,13 +239,6 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(await client.request(get("/v1/x"), { maxResponseBytes: 2 ** 21 })).toHaveLength(1024 * 1024 + 1);
   });
 
-  test("a redirect is not followed", async () => {
-    server.reply({ status: 307, headers: { location: "/elsewhere" }, text: "" });
-    const error = await failureOf(() => connect(server.url, options).request(get("/v1/x")));
-    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown" });
-    expect(server.requests).toHaveLength(1);
-  });
-
   test("an error names the request and never its query", async () => {
     server.reply({ status: 404, json: { code: "NOT_FOUND", message: "No such model." } });
     const request = { ...get("/v1/models/a b"), query: { secret: "x" } };

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ServiceRequest, StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { TestClock } from "../support/clock.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
-import { inTurn, reset, silence, unavailable } from "../support/responses.js";
+import { inTurn, reset, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();
@@ -79,64 +78,6 @@ describe.each(transports)("over $name", ({ options }) => {
     await failure(to("POST"));
     expect(server.requests).toHaveLength(3);
   });
-
-  test("maxRetries 0 is one request", async () => {
-    server.reply(unavailable);
-    await failure(to("GET"), { maxRetries: 0 });
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test("a repeat sends the same bytes again", async () => {
-    server.reply(inTurn(gateway, { json: {} }));
-    const body = new Uint8Array([1, 2, 3]);
-    await client().request({ ...to("PUT"), body, contentType: "application/octet-stream" });
-    expect(server.requests.map((request) => [...request.body])).toEqual([
-      [1, 2, 3],
-      [1, 2, 3],
-    ]);
-  });
-
-  test("a deadline and a signal end it", async () => {
-    server.reply(silence);
-    const clock = new TestClock();
-    clock.install();
-    const late = failure(to("GET"), { timeoutMs: 20_000, maxRetries: 0 });
-    await server.received();
-    clock.pass(20_000);
-    expect(await late).toMatchObject({
-      code: "DEADLINE_EXCEEDED",
-      executed: "unknown",
-      operation: "request",
-    });
-    clock.remove();
-    const controller = new AbortController();
-    const call = failure(to("POST"), { signal: controller.signal });
-    await server.received(2);
-    controller.abort();
-    expect(await call).toMatchObject({ code: "CANCELLED", executed: "unknown" });
-  });
-});
-
-test("a key function is asked again after a 401", async () => {
-  const keys = ["first", "second"];
-  server.reply(({ headers }) =>
-    headers.authorization === "Bearer second" ? { json: {} } : { status: 401, json: {} },
-  );
-  await connect(server.url, { maxRetries: 2, apiKey: () => keys.shift() ?? "" }).request(to("POST"));
-  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
-    "Bearer first",
-    "Bearer second",
-  ]);
-});
-
-test("GETs share a socket", async () => {
-  server.keepSocketsOpen();
-  // No other client has this number, and so these sockets.
-  const client = connect(server.url, { maxConnections: 31 });
-  await client.request(to("GET"));
-  await client.request(to("GET"));
-  expect(server.connections).toBe(1);
-  await client.close();
 });
 
 test("onAttempt hears of it without its query", async () => {
