@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  type RerankAllOptions,
-  type RerankAllRequest,
-  type RerankAllResult,
-  rerankAll,
-} from "../../src/bulk/index.js";
+import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
 import { type Client, isStatusError, type StatusError } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
+import { collect } from "../support/bulkRuns.js";
 import { connect, transports } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -22,12 +18,6 @@ function requests(count: number): RerankAllRequest[] {
     query: `q${index}`,
     documents: ["a", "b"],
   }));
-}
-
-async function collect<Id>(results: AsyncIterable<RerankAllResult<Id>>): Promise<RerankAllResult<Id>[]> {
-  const all: RerankAllResult<Id>[] = [];
-  for await (const result of results) all.push(result);
-  return all;
 }
 
 async function failure(running: Promise<unknown>): Promise<StatusError & Record<string, unknown>> {

@@ -1,19 +1,17 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { type RerankAllRequest, type RerankAllResults, rerankAll } from "../../src/bulk/index.js";
+import { good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { turns } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 const server = useRecordingServer();
-beforeEach(() => server.reply({ json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } }));
+beforeEach(() => server.reply(good));
 expectNothingUnhandled();
 
 const stop = new Error("No more.");
 const over = { done: true, value: undefined };
-const requests = (count: number): RerankAllRequest[] =>
-  Array.from({ length: count }, (_, index) => ({ id: `${index}`, query: `${index}`, documents: ["a"] }));
-
 type Kind = "sync" | "async";
 
 /** A source that says when it is closed. */
@@ -21,7 +19,7 @@ function sourceOf(kind: Kind, count = 100): { source: Iterable<RerankAllRequest>
   let closed = false;
   function* sync(): Generator<RerankAllRequest> {
     try {
-      yield* requests(count);
+      yield* requestsOf(count);
     } finally {
       closed = true;
     }
@@ -122,7 +120,7 @@ describe.each(["sync", "async"] as const)("with a source that is %s", (kind) => 
 test("throw rejects with its own error, also when the source fails to close", async () => {
   const source = {
     [Symbol.iterator]: () => ({
-      next: () => ({ done: false, value: requests(1)[0] }),
+      next: () => ({ done: false, value: requestsOf(1)[0] }),
       return() {
         throw new Error("It does not close.");
       },
@@ -151,7 +149,7 @@ test("a run that is over listens to its signal no more", async () => {
     },
   };
   const [first, second] = [1, 2].map(() =>
-    rerankAll(connect(server.url), requests(9), { signal: counted }),
+    rerankAll(connect(server.url), requestsOf(9), { signal: counted }),
   ) as [RerankAllResults, RerankAllResults];
   await Promise.all([first.next(), second.next()]);
   expect(listeners).toBe(1);

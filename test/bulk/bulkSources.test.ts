@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { type RerankAllAttempt, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
+import { good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -11,7 +12,7 @@ import { expectNothingUnhandled } from "../support/unhandled.js";
 
 describe("a source of rows", () => {
   const server = useRecordingServer();
-  beforeEach(() => server.reply({ json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } }));
+  beforeEach(() => server.reply(good));
   expectNothingUnhandled();
 
   type Source = Iterable<RerankAllRequest> | AsyncIterable<RerankAllRequest>;
@@ -189,9 +190,6 @@ describe("a source of rows", () => {
 describe("a process without a free file", () => {
   useNoBackoff();
 
-  const requests = (count: number): RerankAllRequest[] =>
-    Array.from({ length: count }, (_, index) => ({ id: `${index}`, query: `${index}`, documents: ["a"] }));
-
   /** A machine that has so many sockets, and no more. */
   function machineWith(
     sockets: number,
@@ -210,7 +208,7 @@ describe("a process without a free file", () => {
         open += 1;
         await respond();
         open -= 1;
-        return new Response(JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 1 }] }));
+        return Response.json(good.json);
       },
     };
   }
@@ -222,13 +220,13 @@ describe("a process without a free file", () => {
       const limits: number[] = [];
       const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
       const found: unknown[] = [];
-      const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(300), {
+      const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(300), {
         concurrency: 64,
         onAttempt,
       });
       for await (const { id, error } of run) found.push(error ?? id);
       expect(found.sort()).toEqual(
-        requests(300)
+        requestsOf(300)
           .map(({ id }) => id)
           .sort(),
       );
@@ -248,7 +246,7 @@ describe("a process without a free file", () => {
     const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
     const found: unknown[] = [];
     const run = async (): Promise<void> => {
-      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(count), { onAttempt });
+      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(count), { onAttempt });
       for await (const { id, error } of results) found.push(error ?? id);
     };
     clock.install();
@@ -274,7 +272,7 @@ describe("a process without a free file", () => {
   test("a machine that can open nothing is no endless run: each request ends in its own time", async () => {
     const { fetch } = machineWith(0, "EMFILE");
     const found: unknown[] = [];
-    const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requests(3), { timeoutMs: 200 });
+    const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(3), { timeoutMs: 200 });
     for await (const { id, error } of run) found.push([id, error?.code, error?.executed]);
     expect(found.sort()).toEqual([
       ["0", "UNAVAILABLE", "no"],

@@ -9,6 +9,7 @@ import {
 import { type Client, createClient, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
+import { good, hold, requestsOf } from "../support/bulkRuns.js";
 import { canaryKey } from "../support/canary.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
@@ -20,7 +21,6 @@ const clock = useTestClock();
 useNoBackoff();
 
 describe("runs that go on together", () => {
-  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const asking = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
   const body = { documents: ["a"] };
 
@@ -40,11 +40,7 @@ describe("runs that go on together", () => {
   }
 
   test("ten runs of one client at once begin with four requests, take turns, and rank all rows", async () => {
-    const held: (() => void)[] = [];
-    server.reply((_, response) => {
-      held.push(() => response.end(JSON.stringify(good.json)));
-      return undefined;
-    });
+    const held = hold(server);
     const client = connect();
     const running = Promise.all(
       Array.from({ length: 10 }, (_, run) =>
@@ -105,11 +101,7 @@ describe("runs that go on together", () => {
   });
 
   test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {
-    const held: (() => void)[] = [];
-    server.reply((_, response) => {
-      held.push(() => response.end(JSON.stringify(good.json)));
-      return undefined;
-    });
+    const held = hold(server);
     const client = connect();
     const running = [0, 1].map((run) => rank(client, requests(run, 5), { concurrency: 5 }));
     await until(() => held.length === 10);
@@ -118,13 +110,8 @@ describe("runs that go on together", () => {
   });
 
   test("a run begins with half of what the last run of its client found, and a run of another client with four", async () => {
-    const held: (() => void)[] = [];
-    const hold: Parameters<typeof server.reply>[0] = (_, response) => {
-      held.push(() => response.end(JSON.stringify(good.json)));
-      return undefined;
-    };
     const beginsWith = async (client: Client, count: number): Promise<void> => {
-      server.reply(hold);
+      const held = hold(server);
       const running = rank(client, requests(0, 200));
       await until(() => held.length >= count);
       await turns();
@@ -145,11 +132,7 @@ describe("runs that go on together", () => {
     ["with other processes, waits a second", true, 1000],
     ["alone, does not", false, 0],
   ])("the place of a rejected request, in a run %s", async (_what, sharesService, waitMs) => {
-    const held: (() => void)[] = [];
-    server.reply((_, response) => {
-      held.push(() => response.end(JSON.stringify(good.json)));
-      return undefined;
-    });
+    const held = hold(server);
     const running = rank(connect(), requests(0, 5), { sharesService });
     await until(() => held.length === 4);
     server.reply(() => ({ status: 429 }));
@@ -184,16 +167,10 @@ describe("runs that go on together", () => {
 });
 
 describe("the pause that rows share", () => {
-  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const asking = (seconds: number, status = 429): Reply => ({
     status,
     headers: { "retry-after": `${seconds}`, "x-request-id": "req-7" },
   });
-
-  function* requests(count: number): Generator<RerankAllRequest> {
-    for (let index = 0; index < count; index += 1)
-      yield { id: `${index}`, query: `${index}`, documents: ["a"] };
-  }
 
   interface Ended {
     /** The ids of the results, with the code of an error. */
@@ -204,7 +181,7 @@ describe("the pause that rows share", () => {
   async function run(count: number, options: RerankAllOptions): Promise<Ended> {
     const results: string[] = [];
     try {
-      for await (const { id, error } of rerankAll(connect(server.url), requests(count), options))
+      for await (const { id, error } of rerankAll(connect(server.url), requestsOf(count), options))
         results.push(error ? `${id} ${error.code}` : id);
       return { results, error: undefined };
     } catch (error) {

@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest";
-import {
-  type RerankAllAttempt,
-  type RerankAllOptions,
-  type RerankAllRequest,
-  type RerankAllResult,
-  rerankAll,
-} from "../../src/bulk/index.js";
+import { type RerankAllAttempt, type RerankAllOptions, rerankAll } from "../../src/bulk/index.js";
 import type { StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
+import { collect, good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -20,23 +15,8 @@ const clock = useTestClock();
 describe("a row that waits", () => {
   useNoBackoff();
 
-  const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
   const away: Reply = { status: 503, json: { code: "UNAVAILABLE" } };
   const busy = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
-
-  function requests(count: number): RerankAllRequest[] {
-    return Array.from({ length: count }, (_, index) => ({
-      id: `${index}`,
-      query: `${index}`,
-      documents: ["a"],
-    }));
-  }
-
-  async function collect(results: AsyncIterable<RerankAllResult>): Promise<RerankAllResult[]> {
-    const all: RerankAllResult[] = [];
-    for await (const result of results) all.push(result);
-    return all;
-  }
 
   // Node waits for no timer of the test's clock, so each response is waited for.
   async function settle(): Promise<void> {
@@ -49,7 +29,7 @@ describe("a row that waits", () => {
 
   test("one Retry-After holds back every worker, and nothing is sent earlier", async () => {
     server.reply((request) => (queryOf(request) === "1" && server.requests.length < 4 ? busy(30) : good));
-    const run = collect(rerankAll(connect(server.url), requests(20), { concurrency: 2 }));
+    const run = collect(rerankAll(connect(server.url), requestsOf(20), { concurrency: 2 }));
     await clock.waitsFor(30_000);
     await settle();
     const before = server.requests.length;
@@ -68,14 +48,14 @@ describe("a row that waits", () => {
       attempts += 1;
       return attempts < 7 ? away : good;
     });
-    const [result] = await collect(rerankAll(connect(server.url), requests(1)));
+    const [result] = await collect(rerankAll(connect(server.url), requestsOf(1)));
     expect(result?.error).toBeUndefined();
     expect(attempts).toBe(7);
   });
 
   test("a wait that ends after the request's deadline is not begun, and its error says all that was tried", async () => {
     server.reply(() => (server.requests.length < 3 ? away : busy(50)));
-    const [result] = await collect(rerankAll(connect(server.url), requests(1), { timeoutMs: 40_000 }));
+    const [result] = await collect(rerankAll(connect(server.url), requestsOf(1), { timeoutMs: 40_000 }));
     expect(result?.error).toMatchObject({
       code: "RESOURCE_EXHAUSTED",
       notRetried: "deadline-too-close",
@@ -93,10 +73,10 @@ describe("a row that waits", () => {
     server.reply((request) =>
       request.headers.authorization === "Bearer key-number-1" ? { status: 401 } : good,
     );
-    expect(await collect(rerankAll(client, requests(1)))).toHaveLength(1);
+    expect(await collect(rerankAll(client, requestsOf(1)))).toHaveLength(1);
     server.reset();
     server.reply({ status: 401 });
-    const error: StatusError = await collect(rerankAll(client, requests(9), { concurrency: 1 })).catch(
+    const error: StatusError = await collect(rerankAll(client, requestsOf(9), { concurrency: 1 })).catch(
       (e) => e,
     );
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", attempts: [{ number: 1 }, { number: 2 }] });
@@ -105,7 +85,7 @@ describe("a row that waits", () => {
 
   test("silence ends with the request's deadline, after two attempts of half of it", async () => {
     server.reply(() => undefined);
-    const run = collect(rerankAll(connect(server.url), requests(1), { timeoutMs: 10_000 }));
+    const run = collect(rerankAll(connect(server.url), requestsOf(1), { timeoutMs: 10_000 }));
     await server.received(1);
     await clock.passWhenWaiting(5_000);
     await server.received(2);
@@ -118,7 +98,7 @@ describe("a row that waits", () => {
   test("totalTimeoutMs ends the run with what is not done", async () => {
     server.reply((request) => (queryOf(request) === "0" ? good : undefined));
     const options = { totalTimeoutMs: 5_000, concurrency: 2 };
-    const run = rerankAll(connect(server.url), requests(9), options);
+    const run = rerankAll(connect(server.url), requestsOf(9), options);
     await run.next();
     const rest = run.next();
     await server.received(3);
@@ -144,7 +124,7 @@ describe("a row that waits", () => {
       if (isAway && length >= 40) most = Math.max(most, open);
       return isAway ? away : queryOf(request) ? good : undefined;
     });
-    const results = await collect(rerankAll(connect(server.url), requests(count), { concurrency: 8 }));
+    const results = await collect(rerankAll(connect(server.url), requestsOf(count), { concurrency: 8 }));
     expect(results.filter(({ error }) => error)).toEqual([]);
     expect(server.requests).toHaveLength(count + 30);
     expect(most).toBe(1);
@@ -153,11 +133,7 @@ describe("a row that waits", () => {
   test("concurrency adapts: four at first, doubled until the service refuses, then as many as it took", async () => {
     const waiting: ((status: number) => void)[] = [];
     server.reply((_request, response) => {
-      waiting.push((status) =>
-        response
-          .writeHead(status)
-          .end(JSON.stringify({ object: "list", data: [{ index: 0, relevance_score: 1 }] })),
-      );
+      waiting.push((status) => response.writeHead(status).end(JSON.stringify(good.json)));
       return undefined;
     });
     // Responds to all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
@@ -176,7 +152,7 @@ describe("a row that waits", () => {
     const events: RerankAllAttempt[] = [];
     const refused = (): number => events.filter(({ code }) => code).length;
     const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
-    const run = collect(rerankAll(connect(server.url), requests(1000), { onAttempt }));
+    const run = collect(rerankAll(connect(server.url), requestsOf(1000), { onAttempt }));
     // What a larger number brings is known once those that began with it get a response.
     expect([await round(4), await round(8), await round(8)]).toEqual([4, 8, 8]);
     expect(await round(16, 10)).toBe(16);
@@ -195,14 +171,9 @@ describe("a row that waits", () => {
 });
 
 describe("a rate", () => {
-  const good: Reply = {
-    json: { object: "list", data: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 500 } },
-  };
-  const requests = (count: number) =>
-    Array.from({ length: count }, (_, index) => ({ id: `${index}`, query: "q", documents: ["a"] }));
-
+  const counted: Reply = { json: { ...Object(good.json), usage: { total_tokens: 500 } } };
   async function finish(options: RerankAllOptions, count: number): Promise<void> {
-    for await (const { error } of rerankAll(connect(server.url), requests(count), options))
+    for await (const { error } of rerankAll(connect(server.url), requestsOf(count), options))
       if (error) throw error;
   }
 
@@ -220,7 +191,7 @@ describe("a rate", () => {
   }
 
   test("a declared rate is kept from the first request on, evenly, by all lanes together", async () => {
-    server.reply(good);
+    server.reply(counted);
     const run = finish({ rate: { requestsPerMinute: 300 }, concurrency: 64 }, 20);
     const counts = await arrivals(4);
     for (const [second, count] of counts.entries()) {
@@ -231,7 +202,7 @@ describe("a rate", () => {
   });
 
   test("tokens are counted as the responses say, once they do", async () => {
-    server.reply(good);
+    server.reply(counted);
     // Each response says 500: so many are 60 a minute, whatever their bytes seemed to be.
     const run = finish({ rate: { tokensPerMinute: 30_000 }, concurrency: 2 }, 8);
     const counts = await arrivals(8);
@@ -241,11 +212,11 @@ describe("a rate", () => {
   });
 
   test("more than the client's connections are never at once, and that is what is told", async () => {
-    server.reply(good);
+    server.reply(counted);
     const told: number[] = [];
     const onAttempt = ({ concurrency }: RerankAllAttempt): void => void told.push(concurrency);
     const client = connect(server.url, { maxConnections: 5 });
-    for await (const { error } of rerankAll(client, requests(30), { concurrency: 200, onAttempt }))
+    for await (const { error } of rerankAll(client, requestsOf(30), { concurrency: 200, onAttempt }))
       expect(error).toBeUndefined();
     expect(new Set(told)).toEqual(new Set([5]));
   });

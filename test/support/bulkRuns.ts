@@ -1,0 +1,33 @@
+import type { RerankAllRequest, RerankAllResult } from "../../src/bulk/index.js";
+import type { RecordingServer, Reply } from "./recordingServer.js";
+
+/** The ranking of one document. */
+export const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
+
+/** Requests of one document, with the ids and queries "0", "1" and so on. */
+export function requestsOf(count: number): RerankAllRequest[] {
+  return Array.from({ length: count }, (_, index) => ({
+    id: `${index}`,
+    query: `${index}`,
+    documents: ["a"],
+  }));
+}
+
+/** All results of a run. */
+export async function collect<Id>(
+  results: AsyncIterable<RerankAllResult<Id>>,
+): Promise<RerankAllResult<Id>[]> {
+  const all: RerankAllResult<Id>[] = [];
+  for await (const result of results) all.push(result);
+  return all;
+}
+
+/** Holds back the ranking of each request. @returns What sends each */
+export function hold(server: RecordingServer): (() => void)[] {
+  const held: (() => void)[] = [];
+  server.reply((_request, response) => {
+    held.push(() => response.end(JSON.stringify(good.json)));
+    return undefined;
+  });
+  return held;
+}
