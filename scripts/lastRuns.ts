@@ -1,8 +1,8 @@
 // The slow checks, which are not part of every run of CI: what each covers, and in lastRuns.json its last whole run. A check
-// records that itself, when it ended well and left nothing out.
+// records that itself, or `npm run prove` at its end, when it ended well and left nothing out.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
@@ -12,9 +12,9 @@ const started = git("rev-parse", "--short=12", "HEAD");
 
 export interface SlowCheck {
   readonly command: string;
-  /** How long the command takes on two cores with nothing else to do. */
+  /** How long the command may take on two cores with nothing else to do. */
   readonly minutes: number;
-  /** The files and folders in which a change may break what it checks. */
+  /** The files and folders in which a change may break what it checks; of a page only its code. */
   readonly covers: readonly string[];
 }
 
@@ -27,35 +27,34 @@ export type SlowCheckName =
   | "proxies"
   | "runtimes"
   | "soak"
-  | `temporal${"" | "Killed"}`;
+  | "temporal";
 
 const call = ["src/call", "src/transport", "src/policy"];
-const activities = ["src/adapters", "src/bulk", "src/policy", "checks/temporal"];
 const built = ["scripts/build", "package.json"];
 
 export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
   firstHour: {
     command: "npm run check:first-hour -- --all",
-    minutes: 10,
+    minutes: 8,
     covers: ["checks/first-hour", "README.md", ...built],
   },
   generators: {
     command: "npm run check:generators",
-    minutes: 20,
+    minutes: 15,
     covers: ["checks/generators", "openapi.yaml", "scripts/build/contract.ts"],
   },
   generatorsConformance: {
     command: "npm run check:generators -- --conformance --all",
-    minutes: 20,
+    minutes: 10,
     covers: ["checks/generators/conformance", "contract/conformance", "src/conformance"],
   },
   mutation: {
     command: "npm run mutate",
-    minutes: 15,
+    minutes: 12,
     covers: ["src/errors/statusError.ts", "src/options/arguments.ts", "src/policy/retry.ts", "test/mutation"],
   },
-  outage: { command: "npm run bench -- outage", minutes: 3, covers: ["bench/outage", ...call] },
-  package: { command: "npm run check:package -- --all", minutes: 10, covers: ["checks/package", ...built] },
+  outage: { command: "npm run bench -- outage", minutes: 2, covers: ["bench/outage", ...call] },
+  package: { command: "npm run check:package -- --all", minutes: 6, covers: ["checks/package", ...built] },
   proxies: {
     command: "npm run test:proxies -- --peers --write",
     minutes: 10,
@@ -66,16 +65,14 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
     minutes: 4,
     covers: ["checks/runtimes", "src/files", "src/platform", ...call, ...built],
   },
-  soak: { command: "npm run bench -- soak 5", minutes: 6, covers: ["bench/soak", ...call] },
+  soak: { command: "npm run bench -- soak 5", minutes: 5, covers: ["bench/soak", ...call] },
   temporal: {
     command: "npm run check:integrations -- --temporal",
-    minutes: 35,
-    covers: [...activities, "docs/guide/beyond-one-machine.md"],
-  },
-  temporalKilled: {
-    command: "npm run check:integrations -- --server-killed",
-    minutes: 10,
-    covers: activities,
+    minutes: 12,
+    covers: [
+      ...["src/adapters", "src/bulk", "src/policy", "checks/temporal"],
+      "docs/guide/beyond-one-machine.md",
+    ],
   },
 };
 
@@ -91,29 +88,36 @@ export interface StaleCheck extends SlowCheck {
   readonly why: string;
 }
 
-/** Records that a check ended well and left nothing out, unless it covered what is not committed. */
-export function recordRun(name: SlowCheckName): void {
-  const { covers } = slowChecks[name];
-  const changed = git("status", "--porcelain", "--", ...covers);
-  if (changed === undefined || started === undefined) {
-    console.log(`${name} is not recorded. ${noRepository}`);
-    return;
-  }
-  if (changed !== "") {
-    console.log(`${name} is not recorded: ${changed.slice(2).trim().split("\n")[0]} is not committed.`);
+/**
+ * Records that checks ended well and left nothing out, but for those that covered what is not committed. In `npm run prove`
+ * the names are kept, and recorded when all checks have ended.
+ */
+export function recordRun(...names: readonly SlowCheckName[]): void {
+  const { TUNERANK_PROVED: proved } = process.env;
+  if (proved !== undefined) {
+    appendFileSync(proved, names.map((name) => `${name}\n`).join(""));
     return;
   }
   const date = new Date().toISOString().slice(0, 10);
-  const all = { ...readRuns(), [name]: { commit: started, date, sources: sourcesOf(started, covers) } };
-  const lines = Object.entries(all)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(
-      ([each, run]) =>
-        `  ${JSON.stringify(each)}: ${JSON.stringify(run, undefined, 1).replaceAll(/\n ?/g, " ")}`,
-    );
+  const all = { ...readRuns() };
+  for (const name of names) {
+    const { covers } = slowChecks[name];
+    const changed = git("status", "--porcelain", "--", ...covers);
+    if (changed === undefined || started === undefined) {
+      console.log(`${name} is not recorded. ${noRepository}`);
+      return;
+    }
+    const [first = ""] = changed.slice(2).trim().split("\n");
+    if (first !== "") console.log(`${name} is not recorded: ${first} is not committed.`);
+    else all[name] = { commit: started, date, sources: sourcesOf(started, covers) };
+  }
+  const lines = (Object.keys(slowChecks) as SlowCheckName[]).sort().flatMap((name) => {
+    const run = all[name] && JSON.stringify(all[name], undefined, 1).replaceAll(/\n ?/g, " ");
+    return run === undefined ? [] : `  ${JSON.stringify(name)}: ${run}`;
+  });
   // One line each, as Biome formats it.
-  writeFileSync(file, `{\n${lines.join(",\n")}\n}\n`);
-  console.log(`scripts/lastRuns.json says that ${name} ran whole: commit it.`);
+  writeFileSync(file, lines.length === 0 ? "{}\n" : `{\n${lines.join(",\n")}\n}\n`);
+  console.log(`scripts/lastRuns.json says that ${names.join(", ")} ran whole: commit it.`);
 }
 
 export const noRepository: string =
@@ -131,12 +135,6 @@ export function staleChecks(): readonly StaleCheck[] | undefined {
   });
 }
 
-/** The one of these checks whose turn it is on this day, among those that take at most so many minutes. */
-export function turnOf(checks: readonly StaleCheck[], minutes: number, day: Date): StaleCheck | undefined {
-  const fitting = checks.filter((check) => check.minutes <= minutes);
-  return fitting[Math.floor(day.getTime() / 86_400_000) % fitting.length];
-}
-
 function whatChanged({ commit, date }: LastRun, covers: readonly string[]): string {
   const last = `last run whole on ${date} at ${commit}`;
   const commits = git("log", "--format=%h of %cs", `${commit}..HEAD`, "--", ...covers)?.split("\n");
@@ -145,13 +143,21 @@ function whatChanged({ commit, date }: LastRun, covers: readonly string[]): stri
     : `${last}; ${commits.length} commit${commits.length === 1 ? "" : "s"} since, the newest ${commits[0]}`;
 }
 
-function readRuns(): Readonly<Record<string, LastRun>> {
+function readRuns(): Record<string, LastRun> {
   return JSON.parse(readFileSync(file, "utf8"));
 }
 
 function sourcesOf(commit: string, covers: readonly string[]): string {
-  const listed = git("ls-tree", "-r", commit, "--", ...covers) ?? "";
-  return createHash("sha256").update(listed).digest("hex").slice(0, 16);
+  const listed = (git("ls-tree", "-r", commit, "--", ...covers) ?? "").split("\n").map((line) => {
+    // The words of a page break nothing.
+    const [, page] = /\t(.+\.md)$/.exec(line) ?? [];
+    return page === undefined ? line : codeOf(git("show", `${commit}:${page}`) ?? "");
+  });
+  return createHash("sha256").update(listed.join("\n")).digest("hex").slice(0, 16);
+}
+
+function codeOf(page: string): string {
+  return (page.match(/^( *)```.*?^\1```/gms) ?? []).join("\n");
 }
 
 /** What git prints, or undefined where it fails. */

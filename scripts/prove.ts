@@ -1,37 +1,41 @@
 // npm run prove: everything that a release needs, from a clean clone, one check after the other. `--from NAME` goes on after an
-// interruption; `--list` prints the names. At the end it prints what each took, and fails if one failed.
+// interruption at the same commit; `--list` prints the names. At the end it prints a table, and records the slow checks that
+// ran whole: all for one commit. It fails if a check failed.
 import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { slowChecks } from "./lastRuns.js";
+import { recordRun, type SlowCheckName, slowChecks } from "./lastRuns.js";
 
 interface Proof {
   readonly name: string;
   readonly command: string;
-  /** After how many minutes it is ended: twice what it takes on two quiet cores. */
+  /** How long it may take on two quiet cores. After twice that time and a quarter of an hour, which a first download has, it is ended. */
   readonly minutes: number;
 }
 
 // CI leaves out two files of the whole suite, which run the suite or the kit many times.
 const leftOut = ["recipe", "conformanceMutants"].map((name) => `test/all/${name}.test.ts`).join(" ");
 const everyday: readonly Proof[] = [
-  { name: "ci", command: "bash .ci/run", minutes: 80 },
-  { name: "suite", command: `npm run test:all -- ${leftOut}`, minutes: 40 },
-  { name: "integrations", command: "npm run check:integrations", minutes: 30 },
-  { name: "checkpoint", command: "npm run mutate -- --checkpoint", minutes: 30 },
-  { name: "site", command: "npm run docs && npm run test:docs", minutes: 50 },
+  { name: "ci", command: "bash .ci/run", minutes: 20 },
+  { name: "suite", command: `npm run test:all -- ${leftOut}`, minutes: 15 },
+  { name: "integrations", command: "npm run check:integrations", minutes: 6 },
+  { name: "checkpoint", command: "npm run mutate -- --checkpoint", minutes: 10 },
+  { name: "site", command: "npm run docs && npm run test:docs", minutes: 8 },
 ];
-// Each records its last whole run in lastRuns.json.
-const slow = Object.entries(slowChecks).map(([name, { command, minutes }]): Proof => {
-  return { name, command, minutes: 2 * minutes };
-});
+const slow = Object.entries(slowChecks).map(([name, { command, minutes }]) => ({ name, command, minutes }));
 // `runtimes` has installed the newest Node.
 const newestNode = "checks/runtimes/node_modules/node-26/bin/node";
 const benches: readonly Proof[] = [
-  { name: "bench", command: "npm run bench -- --older", minutes: 60 },
-  { name: "benchNewest", command: `npm run bench -- --older --node ${newestNode}`, minutes: 60 },
+  { name: "bench", command: "npm run bench -- --older", minutes: 10 },
+  { name: "benchNewest", command: `npm run bench -- --older --node ${newestNode}`, minutes: 10 },
 ];
 const proofs = [...everyday, ...slow, ...benches];
+
+const cwd = fileURLToPath(new URL("../", import.meta.url));
+const folder = fileURLToPath(new URL("../reports/", import.meta.url));
+// What an interrupted run leaves: its commit and lines, and the slow checks that ran whole.
+const [state, proved] = [`${folder}prove.txt`, `${folder}proved.txt`];
 
 const { values: options } = parseArgs({
   options: { from: { type: "string" }, list: { type: "boolean", default: false } },
@@ -39,23 +43,51 @@ const { values: options } = parseArgs({
 const start = options.from === undefined ? 0 : proofs.findIndex(({ name }) => name === options.from);
 if (start < 0) throw new Error(`There is no check ${options.from}: --list prints their names.`);
 
-if (options.list)
-  for (const { name, command, minutes } of proofs)
-    console.log(`${name.padEnd(24)}${`${minutes / 2} min`.padStart(7)}  ${command}`);
-else prove(proofs.slice(start));
+if (options.list) list();
+else prove();
 
-function prove(chosen: readonly Proof[]): void {
-  const cwd = fileURLToPath(new URL("../", import.meta.url));
-  const lines: string[] = [];
-  for (const { name, command, minutes } of chosen) {
+function list(): void {
+  for (const { name, command, minutes } of proofs)
+    console.log(`${name.padEnd(24)}${`${minutes} min`.padStart(7)}  ${command}`);
+  console.log(
+    `${"all".padEnd(24)}${`${proofs.reduce((sum, { minutes }) => sum + minutes, 0)} min`.padStart(7)}`,
+  );
+}
+
+function prove(): void {
+  const commit = git("rev-parse", "HEAD");
+  const [last, ...earlier] = existsSync(state) ? readFileSync(state, "utf8").trim().split("\n") : [];
+  const changed = git("status", "--porcelain", "--", ":!docs/data", ":!bench/results.json");
+  if (changed !== "") throw new Error(`Commit first: one commit is proved.\n${changed}`);
+  if (start > 0 && last !== commit)
+    throw new Error(`The last run proved ${last ?? "nothing"}: run it without --from.`);
+  mkdirSync(folder, { recursive: true });
+  if (start === 0) rmSync(proved, { force: true });
+  const names = proofs.slice(0, start).map(({ name }) => name);
+  const lines = start === 0 ? [] : earlier.filter((line) => names.includes(line.split(" ")[0] ?? ""));
+  for (const { name, command, minutes } of proofs.slice(start)) {
     console.log(`== ${name}: ${command}`);
     const begun = performance.now();
-    const { status } = spawnSync(command, { cwd, shell: true, stdio: "inherit", timeout: minutes * 60_000 });
-    const took = ((performance.now() - begun) / 60_000).toFixed(1);
-    const how = status === 0 ? "held" : status === null ? `not ended within ${minutes} minutes` : "FAILED";
-    if (status !== 0) process.exitCode = 1;
-    lines.push(`${name.padEnd(24)}${took.padStart(6)} min  ${how}`);
+    const env = { ...process.env, TUNERANK_PROVED: proved };
+    const { status } = spawnSync(command, {
+      ...{ cwd, env, shell: true, stdio: "inherit" },
+      timeout: (2 * minutes + 15) * 60_000,
+    });
+    const took = (performance.now() - begun) / 60_000;
+    const how = status === 0 ? "held" : status === null ? "FAILED: not ended" : "FAILED";
+    const late = took > minutes ? `, ${(took - minutes).toFixed(1)} min more than it may` : "";
+    lines.push(
+      `${name.padEnd(24)}${took.toFixed(1).padStart(6)} min of ${`${minutes}`.padStart(2)}  ${how}${late}`,
+    );
     console.log(lines.at(-1));
+    writeFileSync(state, `${[commit, ...lines].join("\n")}\n`);
   }
   console.log(`\n${lines.join("\n")}`);
+  if (lines.some((line) => line.includes("FAILED"))) process.exitCode = 1;
+  const whole = existsSync(proved) ? readFileSync(proved, "utf8").trim().split("\n") : [];
+  recordRun(...([...new Set(whole)] as SlowCheckName[]));
+}
+
+function git(...args: readonly string[]): string {
+  return spawnSync("git", args, { cwd, encoding: "utf8" }).stdout.trim();
 }

@@ -11,8 +11,8 @@ const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
 const given = process.argv.slice(2);
 
-// It has packages of its own, and with these servers.
-if (["--temporal", "--server-killed"].some((each) => given.includes(each))) {
+// It has packages of its own, and a server.
+if (given.includes("--temporal")) {
   const args = given.map((each) => (each === "--temporal" ? "--server" : each));
   run(process.execPath, ["--import", "tsx", temporal, ...args]);
   process.exit();

@@ -1,5 +1,6 @@
 // The activities with Temporal's own packages, and BullMQ on a real Redis; with --server also all of it on a real Temporal
-// server. npm run check:integrations runs the first, npm run check:integrations -- --temporal both. --server-killed [--after SECONDS] instead kills the server once under 20,000 rankings.
+// server, which is killed once under 20,000 rankings. npm run check:integrations runs the first, npm run check:integrations --
+// --temporal both.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readdirSync, rmSync } from "node:fs";
@@ -15,8 +16,6 @@ import { buildServer, hasRedis, startLastingServer, startServer } from "./suppor
 const { values: options, positionals } = parseArgs({
   options: {
     server: { type: "boolean", default: false },
-    "server-killed": { type: "boolean", default: false },
-    after: { type: "string", default: "25" },
   },
   allowPositionals: true,
 });
@@ -30,10 +29,6 @@ remove();
 copyDocumented();
 
 run([path.join(folder, "node_modules/typescript/bin/tsc"), "-p", folder]);
-if (options["server-killed"]) {
-  await underKilledServer(Number(options.after));
-  process.exit();
-}
 // Side by side: most of the second is waiting for BullMQ to find a job whose worker died.
 test(hasRedis() ? ["", "onRedis"] : [""], 2);
 if (!hasRedis()) console.log("SKIPPED  bullmq: there is no redis-server (apt-get install redis-server).");
@@ -45,6 +40,8 @@ if (options.server) {
     const { address, namespace, stop } = await startServer(built.binary);
     test(["onServer"], 1, { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace });
     stop();
+    if (positionals.length === 0 || positionals.includes("onServer/bulk.test.ts"))
+      await underKilledServer(built.binary);
     if (positionals.length === 0 && hasRedis() && process.exitCode === undefined) recordRun("temporal");
   }
 }
@@ -78,18 +75,21 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 /** The test with workers that are killed, with the server killed too. */
-async function underKilledServer(afterSeconds: number): Promise<void> {
-  const built = buildServer();
-  if ("missing" in built) return console.log(`SKIPPED  temporal: ${built.missing}.`);
-  const server = await startLastingServer(built.binary);
+async function underKilledServer(binary: string): Promise<void> {
+  const server = await startLastingServer(binary);
   const args = ["--import", "tsx", "--test", "--test-name-pattern=^20,000", "onServer/bulk.test.ts"];
-  const env = { ...process.env, TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
+  const env = {
+    ...process.env,
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    SERVER_IS_KILLED: "1",
+  };
   const tests = spawn(process.execPath, args, { cwd: folder, stdio: "inherit", env });
   const ended = once(tests, "exit");
-  await Promise.race([setTimeout(afterSeconds * 1000), ended]);
-  console.log(`# the server is killed, after ${afterSeconds} s`);
+  await Promise.race([setTimeout(25_000), ended]);
+  console.log("# the server is killed, after 25 s");
   await server.killAndStart();
-  [process.exitCode] = await ended;
+  const [code] = await ended;
+  if (code !== 0) process.exitCode = 1;
   server.stop();
-  if (process.exitCode === 0) recordRun("temporalKilled");
 }

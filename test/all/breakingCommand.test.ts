@@ -41,13 +41,7 @@ test("a contract that breaks callers fails, and says what, where and for whom", 
   });
 });
 
-test("the other way round it breaks only generated code, and a contract beside itself nobody", async () => {
-  expect(await check(root, stricter, contract)).toEqual({
-    exitCode: 1,
-    stdout: "",
-    stderr:
-      "RerankRequest.model, in requests: may now be left out. Breaks users of generated code (rerankDocuments).\n",
-  });
+test("a contract beside itself breaks nobody", async () => {
   const outcome = await check(root, contract, contract);
   expect(outcome).toEqual({ exitCode: 0, stdout: "Nothing breaks.\n", stderr: "" });
 });
@@ -83,32 +77,6 @@ test("a break is taken once the revision may break and the changelog tells of it
   expect(await check(project)).toMatchObject({ exitCode: 0, stderr: "" });
   await check(project, "--changelog");
   expect(await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8")).toBe(changelog);
-});
-
-test("a changed outcome of the conformance data is a break, which its revision's changelog has to list", async () => {
-  const project = await releasedCopy("data");
-  const file = path.join(project, "contract/conformance/retries.json");
-  const data = JSON.parse(await readFile(file, "utf8"));
-  const row = data.rows.find(({ event }: { event: string }) => event === "not-json-204");
-  row.operations.rerankDocuments.requests = 3;
-  data.rows.push({ ...row, event: "one-more" });
-  await writeFile(file, JSON.stringify(data));
-  const told = "retries.json, not-json-204, rerankDocuments: requests was 1, is 3. Breaks certified clients.";
-  expect(await check(project)).toMatchObject({
-    exitCode: 1,
-    stdout: expect.stringContaining("which a certified client may fail: `one-more`.\n"),
-    stderr: expect.stringContaining(`${told}\nx-contract-revision was`),
-  });
-  await writeFile(
-    path.join(project, "openapi.yaml"),
-    text.replace(/x-contract-revision: .*/, "x-contract-revision: 9.0.0"),
-  );
-  expect((await check(project)).stderr).toMatch(/^The changelog of the contract is stale/);
-  await check(project, "--changelog");
-  expect(await check(project)).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(await readFile(path.join(project, "contract/CONTRACT-CHANGELOG.md"), "utf8")).toContain(
-    `- ${told}\n`,
-  );
 });
 
 test("the contract's own changelog tells what changed since the last release", async () => {

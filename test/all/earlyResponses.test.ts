@@ -7,7 +7,7 @@ import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
-import { isPending, until } from "../support/turns.js";
+import { isPending, soon, until } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 import { withHint } from "../support/withHint.js";
 
@@ -99,26 +99,6 @@ test.each(followed)(
   },
 );
 
-test.each(sources)(
-  "a large upload of %s that is accepted at once, then read to its end, succeeds",
-  async (_what, source) => {
-    const received = new Promise<number>((resolve) => {
-      server.listen((request, response) => {
-        let bytes = 0;
-        request.on("data", ({ length }: Buffer) => {
-          bytes += length;
-        });
-        request.on("end", () => resolve(bytes));
-        response.writeHead(200, { "content-type": "application/json" }).end('{"id":"file-1"}');
-      });
-    });
-    const upload = { name: "train.jsonl" };
-    const stored = await connect(server.url).datasets.upload("reviews", source(), upload);
-    expect(stored).toEqual({ id: "file-1" });
-    expect(await received).toBeGreaterThan(size);
-  },
-);
-
 // A slow link takes nothing for seconds, then all that its buffers have room for.
 const step = 4 * 1024 * 1024;
 test.each(sources)(
@@ -140,15 +120,13 @@ test.each(sources)(
     const upload = { name: "train.jsonl", timeoutMs: 500_000 };
     const stored = await connect(server.url).datasets.upload("reviews", source(), upload);
     expect(stored).toEqual({ id: "file-1" });
-    expect(await received).toBeGreaterThan(size);
+    expect(await soon(received, "the whole file", 60_000)).toBeGreaterThan(size);
   },
 );
 
 describe.each(transports)("over $name", ({ options, name }) => {
-  describe.each([
-    [413, "INVALID_ARGUMENT"],
-    [401, "UNAUTHENTICATED"],
-  ])("a large upload that is refused with %i", (httpStatus, code) => {
+  describe("a large upload that is refused", () => {
+    const [httpStatus, code] = [413, "INVALID_ARGUMENT"];
     describe.each(manners)("%s", (_how, listener) => {
       test.each(sources)("of %s rejects with that response: it never ran", async (_what, source) => {
         server.listen(listener(httpStatus));
@@ -176,7 +154,7 @@ describe.each(transports)("over $name", ({ options, name }) => {
       const client = connect(server.url, options);
       const upload = { name: "train.jsonl", timeoutMs: 1_000 };
       const running = failureOf(() => client.datasets.upload("reviews", source(), upload));
-      const request = await stopped;
+      const request = await soon(stopped, "the first bytes");
       expect(await isPending(running)).toBe(true);
       clock.pass(1_000);
       const error = await running;

@@ -1,14 +1,12 @@
-import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer, connect as open } from "node:net";
+import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
 import { certificate } from "../support/certificate.js";
-import { connect, failureOf } from "../support/clients.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -18,7 +16,7 @@ import { useSecureServer } from "../support/secureServer.js";
 // Which addresses go through a proxy, held against curl; and tunnels through squid.
 const has = (program: string, ...args: string[]): boolean => !spawnSync(program, args).error;
 const withoutCurl = has("curl", "--version") ? "" : " (skipped: there is no curl)";
-const withoutSquid = has("squid", "-v") ? "" : " (skipped: there is no squid)";
+const _withoutSquid = has("squid", "-v") ? "" : " (skipped: there is no squid)";
 
 // What this curl does with a list that has ports, brackets or networks of IPv6 depends on its version: those are tested below by themselves.
 const exceptions: readonly (readonly [list: string, url: string])[] = [
@@ -104,117 +102,6 @@ test.each([
 ] as const)("NO_PROXY=%j and %s", (list, url, expected) => {
   expect(isExcepted(new URL(url), list)).toBe(expected);
 });
-
-describe.skipIf(withoutSquid)(`squid${withoutSquid}`, () => {
-  const plain = useRecordingServer();
-  const secure = useSecureServer();
-  const name = "service.test";
-  let address = "";
-  let stop: () => Promise<void>;
-
-  beforeAll(async () => {
-    const { folder, remove } = await temporaryFolder();
-    await chmod(folder, 0o777);
-    const port = await freePort();
-    const file = (each: string) => path.join(folder, each);
-    await writeFile(file("hosts"), `127.0.0.1 ${name}\n`);
-    const hash = execFileSync("openssl", ["passwd", "-apr1", "word-of-bob"], { encoding: "utf8" }).trim();
-    await writeFile(file("users"), `bob:${hash}\n`);
-    await writeFile(
-      file("squid.conf"),
-      `http_port 127.0.0.1:${port}
-hosts_file ${file("hosts")}
-auth_param basic program /usr/lib/squid/basic_ncsa_auth ${file("users")}
-acl known proxy_auth REQUIRED
-http_access allow known
-http_access deny all
-pid_filename ${file("squid.pid")}
-access_log none
-cache_log ${file("cache.log")}
-coredump_dir ${folder}
-cache deny all
-shutdown_lifetime 0 seconds
-`,
-    );
-    const squid = spawn("squid", ["-N", "-f", file("squid.conf")], { stdio: "ignore" });
-    const ended = once(squid, "exit");
-    address = `127.0.0.1:${port}`;
-    while (squid.exitCode === null && !(await accepts(port))) await sleep(50);
-    expect(squid.exitCode).toBeNull();
-    stop = async () => {
-      squid.kill("SIGKILL");
-      await ended;
-      await remove();
-    };
-  });
-  afterAll(() => stop?.());
-
-  const port = (url: string): string => new URL(url).port;
-
-  test("takes calls over http with the right credentials", async () => {
-    const options = { proxy: `http://bob:word-of-bob@${address}`, allowInsecureHttp: true };
-    await connect(`http://${name}:${port(plain.url)}`, options).deployments.scale("prod", 1);
-    expect(plain.requests).toHaveLength(1);
-    expect(plain.requests[0]?.headers).not.toHaveProperty("proxy-authorization");
-  });
-
-  test.each(["http://", "http://bob:another-word@"])(
-    "%s is refused, and nobody was reached",
-    async (before) => {
-      const options = { proxy: before + address, allowInsecureHttp: true };
-      const client = connect(`http://${name}:${port(plain.url)}`, options);
-      const error = await failureOf(() => client.deployments.scale("prod", 1));
-      expect(error).toMatchObject({
-        code: "UNAUTHENTICATED",
-        executed: "no",
-        executedBecause: "nothing-sent",
-      });
-      expect(error.hint).toContain("The proxy asks for credentials");
-      expect(plain.requests).toEqual([]);
-    },
-  );
-
-  test("takes calls over https, with and without the right credentials", async () => {
-    const { folder, remove } = await temporaryFolder();
-    try {
-      const authority = path.join(folder, "ca.pem");
-      await writeFile(authority, certificate);
-      const script = `
-        import { createClient } from "./src/index.ts";
-        const client = createClient({ accountId: "a", maxRetries: 0, proxy: "env" });
-        const call = client.rerank({ query: "q", documents: ["d"] });
-        console.log(await call.then(() => "done", ({ code, executed }) => code + " " + executed));
-        await client.close();
-      `;
-      const env = { TUNERANK_BASE_URL: `https://${name}:${secure.port}`, NODE_EXTRA_CA_CERTS: authority };
-      const known = await runScript(script, { ...env, https_proxy: `http://bob:word-of-bob@${address}` });
-      expect(known.stdout).toBe("done\n");
-      const unknown = await runScript(script, { ...env, https_proxy: `http://${address}` });
-      expect(unknown.stdout).toBe("UNAUTHENTICATED no\n");
-      expect(secure.requests).toHaveLength(1);
-    } finally {
-      await remove();
-    }
-  });
-});
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = open(port, "127.0.0.1");
-  return new Promise((resolve) => {
-    socket.on("connect", () => resolve(true)).on("error", () => resolve(false));
-  }).then((is) => {
-    socket.destroy();
-    return is as boolean;
-  });
-}
 
 describe("the proxy of the environment", () => {
   // This Node where it has the feature, else one that is named for this test.

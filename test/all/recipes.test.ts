@@ -17,6 +17,7 @@ import { savedBlock } from "../support/guideBlocks.js";
 import { root, run, temporaryFolder } from "../support/project.js";
 import { type ReceivedRequest, useRecordingServer } from "../support/recordingServer.js";
 import { inTurn } from "../support/responses.js";
+import { soon } from "../support/turns.js";
 
 const server = useRecordingServer();
 const clock = new TestClock();
@@ -274,7 +275,7 @@ describe("the backend of a page", () => {
   });
   afterAll(async () => {
     backend.kill();
-    await once(backend, "exit");
+    await soon(once(backend, "exit"), "the end of the backend");
   });
 
   test("holds the key, ranks its own texts, and names the one origin", async () => {
@@ -306,7 +307,7 @@ describe("the backend of a page", () => {
     await server.received();
     visitor.abort();
     expect(await visit).toBe("left");
-    await aborted;
+    await soon(aborted, "the end of the call");
   });
 });
 

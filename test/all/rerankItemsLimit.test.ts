@@ -6,9 +6,8 @@ import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { entriesFor, ranked } from "../support/rankings.js";
+import { ranked } from "../support/rankings.js";
 import { type Script, useRecordingServer } from "../support/recordingServer.js";
-import { networkError } from "../support/transientCodes.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -78,28 +77,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     const client = connect();
     await inFlight(4, () => Promise.all([rank(client, 20), rank(client, 20), rank(client, 20)]));
     expect(server.requests).toHaveLength(60);
-  });
-
-  test("where this machine can open no more sockets, the limit is lowered to those it has", async () => {
-    let open = 0;
-    let failed = 0;
-    const fetch = async (_url: unknown, { body }: { body?: unknown } = {}): Promise<Response> => {
-      if (open >= 12) {
-        failed += 1;
-        throw Object.assign(new TypeError("fetch failed"), { cause: networkError("EMFILE", "connect") });
-      }
-      open += 1;
-      await turns();
-      open -= 1;
-      return Response.json({ data: entriesFor(`${body}`) });
-    };
-    const client = createClient({
-      baseUrl: server.url,
-      apiKey: canaryKey,
-      fetch: fetch as typeof globalThis.fetch,
-    });
-    expect(await rank(client, 300)).toHaveLength(300);
-    expect(failed).toBeLessThan(20);
   });
 
   test("a maximum holds, and is reached", async () => {

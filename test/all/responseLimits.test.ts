@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
+import { soon } from "../support/turns.js";
 
 const server = useRecordingServer();
 const mebibyte = 1024 * 1024;
@@ -98,7 +99,7 @@ describe.each(transports)("over $name", ({ options }) => {
       });
       const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
       expect(error).toMatchObject({ code, executed });
-      await closed;
+      await soon(closed, "the end of the connection");
     },
   );
 

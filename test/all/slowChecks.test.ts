@@ -2,11 +2,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type SlowCheckName, slowChecks, turnOf } from "../../scripts/lastRuns.js";
+import { type SlowCheckName, slowChecks } from "../../scripts/lastRuns.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const names = Object.keys(slowChecks) as SlowCheckName[];
-const all = names.map((name) => ({ name, ...slowChecks[name], why: "" }));
 
 describe("the table of slow checks", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
@@ -41,14 +40,6 @@ describe("the table of slow checks", () => {
     const started = [...stdout.matchAll(/npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(started.filter((name) => !(name in scripts))).toEqual([]);
   });
-
-  test("of those that fit into CI each has its turn", () => {
-    const fitting = names.filter((name) => slowChecks[name].minutes <= 6);
-    expect(fitting.length).toBeGreaterThan(1);
-    const days = fitting.map((_, day) => turnOf(all, 6, new Date(day * 86_400_000))?.name);
-    expect([...days].sort()).toEqual([...fitting].sort());
-    expect(turnOf(all, 0.1, new Date())).toBeUndefined();
-  });
 });
 
 describe("in a repository", () => {
@@ -73,14 +64,14 @@ describe("in a repository", () => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
   };
+  const record = (...names: string[]): Promise<Outcome> => script("record", ...names);
+  const recording = `import { recordRun } from "./lastRuns.js"; recordRun(...process.argv.slice(2));`;
   const lastRuns = (): Promise<string> => readFile(path.join(folder, "scripts/lastRuns.json"), "utf8");
 
   beforeEach(async () => {
     ({ folder, remove } = await temporaryFolder());
     for (const file of [
-      "scripts/slow.ts",
-      "scripts/release.ts",
-      "scripts/lastRuns.ts",
+      ...["slow", "release", "lastRuns", "prove"].map((name) => `scripts/${name}.ts`),
       "src/call",
       "src/transport",
     ])
@@ -88,10 +79,9 @@ describe("in a repository", () => {
     for (const file of ["results.js", "results.d.ts"])
       await cp(path.join(root, "bench", file), path.join(folder, "bench", file));
     await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
-    const commands = Object.values(slowChecks).map(({ command }) => command.split(" ")[2] ?? "");
-    const scripts = Object.fromEntries(commands.map((name) => [name, `node -p '"${name} runs here"'`]));
-    await write("package.json", JSON.stringify({ type: "module", scripts }));
-    await write(".gitignore", "node_modules\n");
+    await write("package.json", JSON.stringify({ type: "module" }));
+    await write(".gitignore", "node_modules\nreports/\n");
+    await write("scripts/record.ts", recording);
     await write("src/policy/retry.ts", "export const times = 1;\n");
     await write("scripts/lastRuns.json", "{}\n");
     await git("init", "-q", "-b", "main");
@@ -110,7 +100,7 @@ describe("in a repository", () => {
 
   test("a whole run is recorded with its commit and date, until what it covers changes", async () => {
     const first = await git("rev-parse", "HEAD");
-    expect((await script("slow", "--ran", "mutation")).exitCode).toBe(0);
+    expect((await record("mutation")).exitCode).toBe(0);
     const commitAndDate = `"commit": "${first.slice(0, 12)}", "date": "${new Date().toISOString().slice(0, 10)}"`;
     expect(await lastRuns()).toMatch(
       new RegExp(`^{\\n  "mutation": { ${commitAndDate}, "sources": "[\\da-f]{16}" }\\n}\\n$`),
@@ -150,34 +140,71 @@ describe("in a repository", () => {
 
   test("a run with changes that are not committed is not recorded", async () => {
     await write("src/policy/retry.ts", "export const times = 3;\n");
-    const { exitCode, stdout } = await script("slow", "--ran", "mutation");
+    const { exitCode, stdout } = await record("mutation");
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("src/policy/retry.ts is not committed")]);
     expect(await lastRuns()).toBe("{}\n");
   });
 
   test("a release is refused while one is stale, and not when all ran", async () => {
-    await script("slow", ...names.slice(1).flatMap((name) => ["--ran", name]));
+    await record(...names.slice(1));
     const { exitCode, stderr } = await script("release");
     expect(exitCode).toBe(1);
     expect(stderr.match(/no whole run/g)).toHaveLength(1);
-    await script("slow", "--ran", names[0] ?? "");
+    await record(names[0] ?? "");
     expect(await script("release")).toMatchObject({ exitCode: 0, stderr: "" });
     expect((await script("slow")).stdout).toBe("Every slow check ran whole with what it covers.\n");
   });
 
-  test("within its minutes one of the stale ones is run, and its failure is a failure", async () => {
-    const { exitCode, stdout } = await script("slow", "--minutes", "6");
-    expect(exitCode).toBe(0);
-    expect(stdout.match(/^[\w:-]+ runs here$/gm)).toHaveLength(1);
-    const { scripts, ...rest } = JSON.parse(await readFile(path.join(folder, "package.json"), "utf8"));
-    for (const name of Object.keys(scripts)) scripts[name] = "exit 3";
-    await write("package.json", JSON.stringify({ ...rest, scripts }));
-    expect((await script("slow", "--minutes", "6")).exitCode).toBe(3);
-    expect((await script("slow", "--minutes", "0.1")).exitCode).toBe(0);
+  test("the words of a page break nothing, its code may", async () => {
+    const page = "docs/guide/beyond-one-machine.md";
+    await write(page, "Words.\n\n```sh\nls\n```\n");
+    await commit("a page");
+    await record("temporal");
+    await write(page, "Other words.\n\n```sh\nls\n```\n");
+    await write("CHANGELOG.md", "Changed.\n");
+    await commit("words");
+    expect((await script("slow")).stdout).not.toContain("temporal:");
+    await write(page, "Words.\n\n```sh\nls -a\n```\n");
+    await commit("code");
+    expect((await script("slow")).stdout).toContain("temporal: last run whole on");
+  });
+
+  test("prove runs all, records at its end what ran whole, and goes on at the same commit only", async () => {
+    const command = (name: string) => `node --import tsx scripts/record.ts ${name}`;
+    const scripts = Object.fromEntries(
+      ["test:all", "check:integrations", "docs", "test:docs", "bench", "check:first-hour", "check:generators"]
+        .concat("check:package", "test:proxies", "check:runtimes")
+        .map((name) => [name, "true"]),
+    );
+    const failing = { ...scripts, mutate: command("mutation"), "check:generators": "exit 3" };
+    await write("package.json", JSON.stringify({ type: "module", scripts: failing }));
+    await write(".ci/run", "true\n");
+    const first = await commit("a project");
+    const failed = await script("prove");
+    expect(failed.exitCode).toBe(1);
+    const [, table = ""] = failed.stdout.split("\n\n");
+    expect(table.split("\n")).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^ci +\d\.\d min of 20 {2}held$/),
+        expect.stringMatching(/^generators +\d\.\d min of 15 {2}FAILED$/),
+      ]),
+    );
+    expect(JSON.parse(await lastRuns())).toMatchObject({
+      mutation: { commit: expect.stringMatching(first) },
+    });
+    await write("scripts/lastRuns.json", "{}\n");
+    const rest = await script("prove", "--from", "temporal");
+    expect(rest.stdout.match(/^== /gm)).toHaveLength(3);
+    expect(rest.stdout).toMatch(/^ci .*held$/m);
+    expect(Object.keys(JSON.parse(await lastRuns()))).toEqual(["mutation"]);
+    const changed = await script("prove", "--from", "temporal");
+    expect(changed.stderr).toContain("Commit first: one commit is proved.");
+    await commit("recorded");
+    expect((await script("prove", "--from", "temporal")).stderr).toContain(`The last run proved ${first}`);
   });
 
   test("a shallow clone knows what is stale, and says that it lacks the commits", async () => {
-    await script("slow", "--ran", "mutation");
+    await record("mutation");
     await commit("a run is recorded");
     await write("src/policy/retry.ts", "export const times = 2;\n");
     await commit("what it covers");
@@ -196,7 +223,7 @@ describe("in a repository", () => {
     await rm(path.join(folder, ".git"), { recursive: true });
     const said =
       "There is no Git repository here, so nobody knows which slow checks are older than what they cover.\n";
-    expect(await script("slow", "--minutes", "6")).toMatchObject({ exitCode: 0, stdout: said });
+    expect(await script("slow")).toMatchObject({ exitCode: 0, stdout: said });
     expect(await script("release")).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(said) });
   });
 });

@@ -151,89 +151,27 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
 
 describe("arguments of rerank.items are checked before anything is sent", () => {
   const items = things(1, 2, 3);
-  const rows: [
-    name: string,
-    query: unknown,
-    items: unknown,
-    options: unknown,
-    code: string,
-    message: string,
-  ][] = [
-    ["no query", undefined, items, { text }, "INVALID_ARGUMENT", "query must be a string."],
-    ["items that are no list", "q", "abc", { text }, "INVALID_ARGUMENT", "items must be a list."],
-    ["no options", "q", items, undefined, "INVALID_ARGUMENT", "text must be a function."],
-    [
-      "text that is no function",
-      "q",
-      items,
-      { text: "name" },
-      "INVALID_ARGUMENT",
-      "text must be a function.",
-    ],
-    [
-      "a model that is no string",
-      "q",
-      items,
-      { text, model: 1 },
-      "INVALID_ARGUMENT",
-      "model must be a string when given.",
-    ],
-    [
-      "a task that is no string",
-      "q",
-      items,
-      { text, task: 1 },
-      "INVALID_ARGUMENT",
-      "task must be a string when given.",
-    ],
-    ["topN 0", "q", items, { text, topN: 0 }, "OUT_OF_RANGE", "topN must be at least 1, not 0."],
-    [
-      "batchSize 0",
-      "q",
-      items,
-      { text, batchSize: 0 },
-      "OUT_OF_RANGE",
-      "batchSize must be at least 1, not 0.",
-    ],
-    [
-      "batchSize 1.5",
-      "q",
-      items,
-      { text, batchSize: 1.5 },
-      "INVALID_ARGUMENT",
-      "batchSize must be a whole number, not 1.5.",
-    ],
-    [
-      "concurrency 0",
-      "q",
-      items,
-      { text, concurrency: 0 },
-      "OUT_OF_RANGE",
-      "concurrency must be at least 1, not 0.",
-    ],
-    [
-      "a signal that is none",
-      "q",
-      items,
-      { text, signal: {} },
-      "INVALID_ARGUMENT",
-      "signal must be an AbortSignal.",
-    ],
-    [
-      "timeoutMs 0",
-      "q",
-      items,
-      { text, timeoutMs: 0 },
-      "OUT_OF_RANGE",
-      "timeoutMs must be greater than 0, not 0.",
-    ],
-  ];
-
-  test.each(rows)("%s", async (_name, query, given, options, code, message) => {
+  test.each<[given: Record<string, unknown>, message: string]>([
+    [{ query: undefined }, "query must be a string."],
+    [{ items: "abc" }, "items must be a list."],
+    [{ options: undefined }, "text must be a function."],
+    [{ text: "name" }, "text must be a function."],
+    [{ model: 1 }, "model must be a string when given."],
+    [{ task: 1 }, "task must be a string when given."],
+    [{ topN: 0 }, "topN must be at least 1, not 0."],
+    [{ batchSize: 0 }, "batchSize must be at least 1, not 0."],
+    [{ batchSize: 1.5 }, "batchSize must be a whole number, not 1.5."],
+    [{ concurrency: 0 }, "concurrency must be at least 1, not 0."],
+    [{ signal: {} }, "signal must be an AbortSignal."],
+    [{ timeoutMs: 0 }, "timeoutMs must be greater than 0, not 0."],
+  ])("%j", async (given, message) => {
     const client = connect(server.url);
-    for (const list of given === items ? [items, []] : [given]) {
+    const { query: _, items: __, options: ___, ...own } = given;
+    const code = message.endsWith("not 0.") ? "OUT_OF_RANGE" : "INVALID_ARGUMENT";
+    for (const list of [items, []]) {
+      const all = { query: "q", items: list, options: { text, ...own }, ...given };
       const error = await failureOf(() =>
-        client.rerank.items(query as string, list as Thing[], options as never),
+        client.rerank.items(all.query as string, all.items as Thing[], all.options as never),
       );
       expect(error).toMatchObject({ code, executed: "no", operation: "rerankDocuments", attempts: [] });
       expect(error.message).toBe(withHint(`[${code}] ${message}`, error));

@@ -10,6 +10,7 @@ import type {
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
+import { ranked as rankedOf } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { documentsOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
@@ -243,6 +244,23 @@ describe("what was ranked before a failure", () => {
     const error = await failureOf(() => connect(server.url).rerank.items("q", texts, options));
     expect(error.message).toContain(message);
   });
+});
+
+test("continueFrom refuses items whose texts are divided in another way", async () => {
+  server.reply((request) =>
+    documentsOf(request).includes("c")
+      ? { status: 403, json: { code: "PERMISSION_DENIED" } }
+      : rankedOf(request),
+  );
+  const client = connect(server.url);
+  const options = { text: String, batchSize: 1, concurrency: 1 };
+  const failed = await failureOf(() => client.rerank.items("q", ["ab", "c"], options));
+  const { partial: continueFrom } = failed as RerankItemsError<string>;
+  server.requests = [];
+  const refused = await failureOf(() => client.rerank.items("q", ["a", "bc"], { ...options, continueFrom }));
+  expect(refused).toMatchObject({ code: "INVALID_ARGUMENT", argument: "continueFrom" });
+  expect(refused.text).toContain("the items");
+  expect(server.requests).toHaveLength(0);
 });
 
 describe("the hold that the batches share", () => {

@@ -46,7 +46,11 @@ function everyIdOnce(list: string, ids: readonly string[]): number {
 
 const unavailable: No = { status: 503, code: "UNAVAILABLE" };
 
-test("20,000 rankings, a worker killed every 5 seconds and the service away for 10: every id once", async () => {
+// The run kills the server once meanwhile.
+const skip = process.env.SERVER_IS_KILLED === undefined;
+test("20,000 rankings, a worker killed every 5 seconds and the service away for 10: every id once", {
+  skip,
+}, async () => {
   const [chunks, size] = [200, 100];
   const ids = writeChunks(engine, "killed", chunks, size);
   await startWorkers("killed");
