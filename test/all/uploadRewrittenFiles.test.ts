@@ -8,6 +8,7 @@ import { useCountingServer } from "../support/countingServer.js";
 import { temporaryFolder } from "../support/project.js";
 import { sha256 } from "../support/recordingServer.js";
 import { goodText } from "../support/responses.js";
+import { soon } from "../support/turns.js";
 
 const server = useCountingServer();
 
@@ -95,7 +96,7 @@ describe("a file that is rewritten", () => {
           codeSource: "client",
         });
         expect(error.message).toContain("changed");
-        expect((await received).complete).toBe(false);
+        expect((await soon(received, "the end of the body", 60_000)).complete).toBe(false);
       },
     );
 
@@ -135,7 +136,10 @@ describe("a file that is rewritten", () => {
       async (_how, change) => {
         const received = changeOnFirstBytes(change);
         await connect(server.url, options).datasets.upload("reviews", file);
-        expect(await received).toEqual({ sha256: sha256(content), complete: true });
+        expect(await soon(received, "the end of the body", 60_000)).toEqual({
+          sha256: sha256(content),
+          complete: true,
+        });
       },
     );
 
@@ -148,7 +152,10 @@ describe("a file that is rewritten", () => {
           return "key";
         };
         await connect(server.url, { ...options, apiKey }).datasets.upload("reviews", file);
-        expect(await received).toEqual({ sha256: sha256(content), complete: true });
+        expect(await soon(received, "the end of the body", 60_000)).toEqual({
+          sha256: sha256(content),
+          complete: true,
+        });
       },
     );
   });
@@ -196,7 +203,7 @@ describe("the size of a stream", () => {
     async function expectIncomplete(error: StatusError, received: Promise<Received>): Promise<void> {
       expect(error.executed).toBe(nodeHttp ? "unknown" : "no");
       expect(error.codeSource).toBe("client");
-      if (nodeHttp) expect((await received).complete).toBe(false);
+      if (nodeHttp) expect((await soon(received, "the end of the body", 60_000)).complete).toBe(false);
       else expect(server.connections).toBe(0);
     }
 

@@ -8,7 +8,7 @@ import { queryOf } from "../support/bulkFiles.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { isPending, turns, until } from "../support/turns.js";
+import { isPending, soon, turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
 const ranking = { object: "list", model: "m", data: [{ index: 0, relevance_score: 1 }] };
@@ -143,7 +143,7 @@ describe("runBatches with `stop`", () => {
     expect(results[0]).toMatchObject({ code: "CANCELLED", attempts: [{ httpStatus: 429 }] });
     expect(await isPending(ended)).toBe(true);
     held[0]?.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(ranking));
-    const failed = await ended;
+    const failed = await soon(ended, "the end of the batches");
     expect(isStatusError(failed?.error, "CANCELLED")).toBe(true);
     expect(results[1]).toEqual(ranking);
     expect(server.requests).toHaveLength(2);

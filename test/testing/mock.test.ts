@@ -16,6 +16,7 @@ import {
   responseExamples,
 } from "../support/contract.js";
 import { errorStatuses, failureTable } from "../support/serviceTables.js";
+import { soon } from "../support/turns.js";
 
 const authorization = `Bearer ${canaryKey}`;
 const service = createTestService();
@@ -97,7 +98,7 @@ describe("the examples", () => {
     const sent = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
     const request = http.request(prism.url + path, { method, headers: sent });
     request.end(Buffer.from(await form.arrayBuffer()));
-    const [response] = (await once(request, "response")) as [http.IncomingMessage];
+    const [response] = (await soon(once(request, "response"), "the response")) as [http.IncomingMessage];
     return {
       status: response.statusCode,
       type: response.headers["content-type"],
