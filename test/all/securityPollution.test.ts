@@ -27,9 +27,9 @@ const script = `
   const client = (tag) => createClient(
     { baseUrl: process.env.URL, accountId: "acme", maxRetries: 0, ...own, headers: { "x-tag": tag } });
   const upload = (client, file) => client.datasets.upload("reviews", file, { name: "f" });
-  // Node itself reads members of what it makes streams of: these are made before.
+  // Node itself reads members of what it makes streams of: this one is made before.
   const callsOf = () => {
-    const files = ["package.json", createReadStream("package.json"), new Blob(["x"]).stream()];
+    const files = ["package.json", createReadStream("package.json")];
     return [
       ...operationCalls.map(({ call }) => call),
       ...files.map((file) => (client) => upload(client, file)),
@@ -68,7 +68,7 @@ test.each(["node:http", "fetch"])(
       sent[tag] = [...(sent[tag] ?? []), written(request)];
     }
     const { clean, ...polluted } = sent;
-    expect(clean?.length).toBeGreaterThan(7);
+    expect(clean?.length).toBeGreaterThan(6);
     expect(Object.keys(polluted)).toHaveLength(4 * asked.length);
     for (const [tag, requests] of Object.entries(polluted)) expect(requests, tag).toEqual(clean);
   },
