@@ -233,6 +233,9 @@ describe("a rate", () => {
     // Of several the first is named.
     [{ concurrency: 0, maxPauseMs: -1 }, "concurrency must be at least 1, not 0."],
     [{ maxPauseMs: -1, concurrency: 0 }, "maxPauseMs must be at least 0, not -1."],
+    [{ maxPauseMs: Number.NEGATIVE_INFINITY }, "maxPauseMs must be at least 0, not -Infinity."],
+    [{ maxPauseMs: Number.NaN }, "maxPauseMs must be a number of milliseconds, or Infinity."],
+    [{ maxPauseMs: null }, "maxPauseMs must be a number of milliseconds, or Infinity."],
     [{ concurrency: { most: 5 } }, "Unknown option concurrency.most"],
   ])("%j is refused before anything is sent", (options, message) => {
     expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);

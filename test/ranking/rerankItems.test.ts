@@ -92,42 +92,6 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     expect(server.requests).toHaveLength(0);
   });
 
-  test.each<[name: string, data: unknown, message: RegExp]>([
-    [
-      "past the last item",
-      [{ index: 2, relevance_score: 1 }],
-      /data\[0\]\.index is outside the list of 2 documents/,
-    ],
-    ["below zero", [{ index: -1, relevance_score: 1 }], /data\[0\]\.index is outside the list of 2/],
-    [
-      "that is there twice",
-      [
-        { index: 1, relevance_score: 2 },
-        { index: 1, relevance_score: 1 },
-      ],
-      /index 1 is there twice/,
-    ],
-    [
-      "of another document",
-      [{ index: 0, relevance_score: 1, document: "x" }],
-      /document of index 0 is another/,
-    ],
-  ])("an index %s is a broken response: it ran, and is not repeated", async (_name, data, message) => {
-    server.reply({ json: { object: "list", model: "m", data }, headers: { "x-request-id": "req-9" } });
-    const error = await failureOf(() => client().rerank.items("q", things(1, 2), { text, maxRetries: 2 }));
-    expect(error).toMatchObject({
-      code: "INTERNAL",
-      executed: "yes",
-      codeSource: "client",
-      operation: "rerankDocuments",
-      httpStatus: 200,
-      requestId: "req-9",
-    });
-    expect(error.message).toMatch(message);
-    expect(error.attempts).toHaveLength(1);
-    expect(server.requests).toHaveLength(1);
-  });
-
   test("takes a response that sends the documents, or empty ones, all the same", async () => {
     const data = [
       { index: 1, relevance_score: 2, document: "thing-1 2" },

@@ -171,16 +171,6 @@ describe("a batch that fails", () => {
       expect(error.attempts).toMatchObject([done, done, done]);
       expect(server.requests).toHaveLength(3);
     });
-
-    test("because the models differ lists the requests of all", async () => {
-      server.reply((request) => {
-        const { json } = ranked(request) as { json: object };
-        return { json: { ...json, model: documentsOf(request)[0] } };
-      });
-      const error = await rank();
-      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
-      expect(error.attempts).toMatchObject([done, done, done, done]);
-    });
   });
 });
 

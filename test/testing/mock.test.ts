@@ -1,22 +1,11 @@
-import { once } from "node:events";
-import http from "node:http";
-import { text } from "node:stream/consumers";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeEach, describe, expect, inject, test } from "vitest";
 import type { OperationId } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import {
-  contract,
-  contractOperations,
-  exampleBody,
-  idsWhere,
-  responseExample,
-  responseExamples,
-} from "../support/contract.js";
+import { contract, contractOperations, exampleBody, responseExample } from "../support/contract.js";
 import { errorStatuses, failureTable } from "../support/serviceTables.js";
-import { soon } from "../support/turns.js";
 
 const authorization = `Bearer ${canaryKey}`;
 const service = createTestService();
@@ -56,82 +45,6 @@ function form(type: string, part = "file"): FormData {
   data.append(part, new Blob(["{}\n"], { type }), "train.jsonl");
   return data;
 }
-
-describe("the examples", () => {
-  const accepts = { "application/json": "application/json", "*/*": "*/*", none: undefined } as const;
-
-  const examples = contractOperations.flatMap(({ method, path, operation }) =>
-    Object.entries(operation.responses)
-      .filter(([status]) => status !== "default")
-      .flatMap(([status, { $ref, content }]) => {
-        const shared = contract.components.responses[$ref?.split("/").pop() ?? ""];
-        const named = (content ?? shared?.content)?.["application/json"]?.examples ?? {};
-        return Object.entries(named).map(([name, { value }]) => ({
-          title: `${operation.operationId} ${status} ${name}`,
-          request: { method, path: path.replaceAll(/\{\w+\}/g, "acme"), operationId: operation.operationId },
-          status: Number(status),
-          name,
-          value,
-        }));
-      }),
-  );
-
-  type Request = (typeof examples)[number]["request"];
-  const requestOf = (id: OperationId): Request =>
-    examples.find(({ request }) => request.operationId === id)?.request ?? expect.unreachable(id);
-
-  interface MockResponse {
-    readonly status: number | undefined;
-    readonly type: string | undefined;
-    readonly text: string;
-  }
-
-  // Over node:http: fetch always sends an Accept header.
-  async function ask(
-    { method, path, operationId }: Request,
-    headers: Record<string, string | undefined>,
-    body: string | FormData | undefined = exampleBody(operationId),
-  ): Promise<MockResponse> {
-    const form = new Response(body);
-    const type = typeof body === "string" ? "application/json" : form.headers.get("content-type");
-    const given = Object.entries({ authorization, "content-type": type ?? "", ...headers });
-    const sent = Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== ""));
-    const request = http.request(prism.url + path, { method, headers: sent });
-    request.end(Buffer.from(await form.arrayBuffer()));
-    const [response] = (await soon(once(request, "response"), "the response")) as [http.IncomingMessage];
-    return {
-      status: response.statusCode,
-      type: response.headers["content-type"],
-      text: await text(response),
-    };
-  }
-
-  test("every example of every response is asked for", () => {
-    const good = idsWhere(() => true).map((id) => responseExamples(id).length);
-    expect(Math.min(...good)).toBeGreaterThan(0);
-    expect(examples).toHaveLength(good.reduce((sum, each) => sum + failureTable.length + each, 0));
-  });
-
-  describe.each(Object.entries(accepts))("Accept %s", (_name, accept) => {
-    test("the mock responds with every named example", async () => {
-      for (const { title, request, status, name, value } of examples) {
-        const response = await ask(request, { accept, prefer: `code=${status}, example=${name}` });
-        const found = { title, status: response.status, body: JSON.parse(response.text) };
-        expect(found).toEqual({ title, status, body: value });
-      }
-    });
-  });
-
-  test.each([
-    "application/octet-stream",
-    "text/plain",
-    "application/jsonl",
-    "text/csv",
-    "application/x-made-up",
-  ])("the mock takes a file that its caller calls %s", async (type) => {
-    expect((await ask(requestOf("uploadDatasetFile"), {}, form(type))).status).toBe(200);
-  });
-});
 
 describe.each(mocks)("the contract's operations served by $name", (mock) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(contract, "contract");
@@ -225,6 +138,13 @@ describe.each(mocks)("the contract's operations served by $name", (mock) => {
   test.each(wrong)("%s is 400", async (_what, request) => {
     expect(await statusOf(request)).toBe(400);
   });
+
+  test.each(["application/octet-stream", "text/plain", "application/jsonl", "application/x-made-up"])(
+    "a file that its caller calls %s is taken",
+    async (type) => {
+      expect(await statusOf([...upload, form(type)])).toBe(200);
+    },
+  );
 
   test("the verb of a path is literal: an encoded colon is another path", async () => {
     const [method, path] = resume;

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Writable } from "node:stream";
-import { text } from "node:stream/consumers";
 import busboy from "busboy";
 import fc, { type Arbitrary } from "fast-check";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { httpStatuses } from "../../../../src/generated/contract.js";
 import type { RerankRequest } from "../../../../src/index.js";
+import { type RecordingServer, useRecordingServer } from "../../../support/recordingServer.js";
 import { goodJson, goodText } from "../../../support/responses.js";
 
 /** The response that the server is to send. */
@@ -30,60 +30,20 @@ export interface Echo {
 }
 
 /** A real server that responds with what it received: the request line as a header, the rest as JSON. */
-export class EchoServer {
-  /** Requests received whole. */
-  requests = 0;
-  readonly #server: Server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    void this.#receive(request, response);
+export function useEchoServer(): RecordingServer {
+  const server = useRecordingServer();
+  beforeEach(() => {
+    server.reply((request, response) => {
+      const { method, url, headers, body: sent } = request;
+      // Node's fetch leaves out the body of the request it makes after a long 421.
+      if (sent.length === 0) return void response.destroy();
+      const { query } = headers["content-type"] === "application/json" ? JSON.parse(`${sent}`) : {};
+      if (!query?.startsWith("{"))
+        return { headers: { "x-received": `${method} ${url}` }, json: { ...goodJson, headers } };
+      const { status, headers: asked, body }: EchoResponse = JSON.parse(query);
+      return { status, headers: asked, text: Buffer.from(body, "base64") };
+    });
   });
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async start(): Promise<void> {
-    await once(this.#server.listen(0, "127.0.0.1"), "listening");
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
-  }
-
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const headers = headersOf(request);
-    response.setHeader("x-received", `${request.method} ${request.url}`);
-    response.setHeader("content-type", "application/json");
-    const body = await text(request);
-    // Node's fetch leaves out the body of the request it makes after a long 421.
-    if (body === "") return void response.destroy();
-    const { query } = headers["content-type"] === "application/json" ? JSON.parse(body) : {};
-    this.requests += 1;
-    if (query?.startsWith("{")) respond(response, JSON.parse(query) as EchoResponse);
-    else response.end(JSON.stringify({ ...goodJson, headers }));
-  }
-}
-
-// Node's own object of them has no place for "__proto__".
-function headersOf({ rawHeaders }: IncomingMessage): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = Object.create(null);
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    headers[String(rawHeaders[at]).toLowerCase()] = String(rawHeaders[at + 1]);
-  }
-  return headers;
-}
-
-function respond(response: ServerResponse, { status, headers, body }: EchoResponse): void {
-  response.writeHead(status, headers).end(Buffer.from(body, "base64"));
-}
-
-/** An echo server for the tests of the calling file. */
-export function useEchoServer(): EchoServer {
-  const server = new EchoServer();
-  beforeAll(() => server.start());
-  afterAll(() => server.close());
   return server;
 }
 
