@@ -58,77 +58,35 @@ const taken: readonly object[] = [
   { ...emma, isbn: "123", issn: undefined, page: { width: 0.001, height: undefined } },
 ];
 
-const refused: readonly [rule: string, book: object, code: string, message: string][] = [
-  ["minLength", { title: "" }, "INVALID_ARGUMENT", "title must have at least 1 character, not 0."],
-  ["maxLength", { title: "Persuasion" }, "INVALID_ARGUMENT", "title must have at most 5 characters, not 10."],
-  ["pattern", { isbn: "12" }, "INVALID_ARGUMENT", "isbn must have the form NNN, such as 123."],
-  [
-    "enum",
-    { language: "FR" },
-    "INVALID_ARGUMENT",
-    "language must be one of BOOK_LANGUAGE_EN, BOOK_LANGUAGE_DE.",
-  ],
-  [
-    "minItems",
-    { authors: [] },
-    "INVALID_ARGUMENT",
-    "authors must be a list of at least 1 string when given.",
-  ],
-  [
-    "maxItems",
-    { authors: ["Ann", "Bob", "Cy"] },
-    "INVALID_ARGUMENT",
-    "authors must have at most 2 items, not 3.",
-  ],
+const refused: readonly [rule: string, book: object, message: string][] = [
+  ["minLength", { title: "" }, "title must have at least 1 character, not 0."],
+  ["maxLength", { title: "Persuasion" }, "title must have at most 5 characters, not 10."],
+  ["pattern", { isbn: "12" }, "isbn must have the form NNN, such as 123."],
+  ["enum", { language: "FR" }, "language must be one of BOOK_LANGUAGE_EN, BOOK_LANGUAGE_DE."],
+  ["minItems", { authors: [] }, "authors must be a list of at least 1 string when given."],
+  ["maxItems", { authors: ["Ann", "Bob", "Cy"] }, "authors must have at most 2 items, not 3."],
   [
     "uniqueItems",
     { authors: ["Ann", "Ann"] },
-    "INVALID_ARGUMENT",
     "authors[1] is the same as authors[0]: no two items may be equal.",
   ],
-  ["items", { authors: ["J"] }, "INVALID_ARGUMENT", "authors[0] must have at least 2 characters, not 1."],
-  [
-    "additionalProperties",
-    { labels: { a: "long" } },
-    "INVALID_ARGUMENT",
-    "labels.a must have at most 3 characters, not 4.",
-  ],
-  [
-    "maxProperties",
-    { labels: { a: "", b: "", c: "" } },
-    "INVALID_ARGUMENT",
-    "labels must have at most 2 fields, not 3.",
-  ],
-  ["minProperties", { page: {} }, "INVALID_ARGUMENT", "page must have at least 1 field, not 0."],
-  ["exclusiveMinimum", { page: { width: 0 } }, "OUT_OF_RANGE", "page.width must be greater than 0, not 0."],
-  ["maximum", { page: { width: 301 } }, "OUT_OF_RANGE", "page.width must be at most 300, not 301."],
-  [
-    "exclusiveMaximum",
-    { page: { height: 400 } },
-    "OUT_OF_RANGE",
-    "page.height must be less than 400, not 400.",
-  ],
-  [
-    "multipleOf",
-    { page: { height: 0.35 } },
-    "OUT_OF_RANGE",
-    "page.height must be a multiple of 0.1, not 0.35.",
-  ],
-  [
-    "minimum",
-    { cover: { kind: "CoverSoft", grams: 7 } },
-    "OUT_OF_RANGE",
-    "cover.grams must be at least 80, not 7.",
-  ],
+  ["items", { authors: ["J"] }, "authors[0] must have at least 2 characters, not 1."],
+  ["additionalProperties", { labels: { a: "long" } }, "labels.a must have at most 3 characters, not 4."],
+  ["maxProperties", { labels: { a: "", b: "", c: "" } }, "labels must have at most 2 fields, not 3."],
+  ["minProperties", { page: {} }, "page must have at least 1 field, not 0."],
+  ["exclusiveMinimum", { page: { width: 0 } }, "page.width must be greater than 0, not 0."],
+  ["maximum", { page: { width: 301 } }, "page.width must be at most 300, not 301."],
+  ["exclusiveMaximum", { page: { height: 400 } }, "page.height must be less than 400, not 400."],
+  ["multipleOf", { page: { height: 0.35 } }, "page.height must be a multiple of 0.1, not 0.35."],
+  ["minimum", { cover: { kind: "CoverSoft", grams: 7 } }, "cover.grams must be at least 80, not 7."],
   [
     "a discriminator of another value",
     { cover: { kind: "HardCover" } },
-    "INVALID_ARGUMENT",
     "cover.kind must be one of CoverHard, CoverSoft.",
   ],
-  ["oneOf", { cover: { kind: "CoverHard" } }, "INVALID_ARGUMENT", "cover.color must be a string."],
-  ["type", { cover: "hard" }, "INVALID_ARGUMENT", "cover must be an object."],
-  ["not", { isbn: "123", issn: "12" }, "INVALID_ARGUMENT", "body may not have isbn and issn at once."],
+  ["oneOf", { cover: { kind: "CoverHard" } }, "cover.color must be a string."],
+  ["type", { cover: "hard" }, "cover must be an object."],
+  ["not", { isbn: "123", issn: "12" }, "body may not have isbn and issn at once."],
 ];
 
 test.each(taken)("%o is sent as it is", async (book) => {
@@ -147,7 +105,8 @@ async function failureOf(call: () => CallPromise<unknown>): Promise<StatusError>
 }
 
 describe("what breaks a rule is refused before anything is sent:", () => {
-  test.each(refused)("%s", async (_, part, code, message) => {
+  test.each(refused)("%s", async (_, part, message) => {
+    const code = /must be (at |greater|less|a multiple)/.test(message) ? "OUT_OF_RANGE" : "INVALID_ARGUMENT";
     const error = await failureOf(() => addBook("shelf-1", { ...emma, ...part }));
     expect([error.code, error.text, error.executed]).toEqual([code, message, "no"]);
     expect(server.requests).toEqual([]);
@@ -182,7 +141,7 @@ async function sendToService(book: object, target = "/shelves/shelf-1/books"): P
 }
 
 describe("the test service refuses it with the same words:", () => {
-  test.each(refused)("%s", async (_, part, _code, message) => {
+  test.each(refused)("%s", async (_, part, message) => {
     const [status, text] = await sendToService({ ...emma, ...part });
     expect([status, text]).toEqual([400, expect.stringContaining(message)]);
   });

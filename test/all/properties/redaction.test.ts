@@ -142,22 +142,6 @@ describe("a key of 8 characters or more", () => {
   );
 
   test(
-    "of which at least its last 8 characters stand where a cut text begins is taken out",
-    () => {
-      const cut = fc.record({ right: after, secret: keyOf(9), spell: layered, at: fc.nat() });
-      fc.assert(
-        fc.property(cut, ({ right, secret, spell, at }) => {
-          const chars = spell(secret);
-          const came = chars.slice(1 + (at % (chars.length - 8))).join("");
-          assert.equal(redactor(secret)(came + right, true), `[redacted]${right}`);
-        }),
-        times(10_000),
-      );
-    },
-    within(120_000),
-  );
-
-  test(
     "is taken out of base64, wherever it begins there and in whatever spelling",
     () => {
       const encoded = fc.record({
@@ -194,56 +178,6 @@ describe("a key of 8 characters or more", () => {
     () => {
       fc.assert(
         fc.property(key, hostileString, fc.boolean(), (secret, text, cut) => {
-          assert.equal(redactor(secret)(text, cut), text);
-        }),
-        times(5_000),
-      );
-    },
-    within(120_000),
-  );
-});
-
-describe("a key of fewer than 8 characters", () => {
-  const short = fc.stringMatching(/^[a-z][\w./&+-]{0,5}[a-z]$/);
-  const letters = fc.stringMatching(/^[A-Z]{0,6}$/);
-
-  test(
-    "is taken out in every spelling where it is a whole value",
-    () => {
-      const values = fc.constantFrom(
-        ["", ""],
-        [" ", "\n"],
-        ['{"name":"', '"}'],
-        ['{"name": ["', '", ""]}'],
-        ["x-key: ", "\r\nhost: x"],
-        ["x-key:", ""],
-        ["/?name=", "&page=1"],
-        ["/?name=", ""],
-        ["Bearer ", ""],
-        ['"bearer ', '"'],
-        ["Bearer ", ", or another"],
-      );
-      fc.assert(
-        fc.property(values, short, layered, ([left, right], secret, spell) => {
-          const text = left + spell(secret).join("") + right;
-          assert.equal(redactor(secret)(text), `${left}[redacted]${right}`);
-        }),
-        times(5_000),
-      );
-    },
-    within(120_000),
-  );
-
-  test(
-    "changes no word that holds it, and no field's name",
-    () => {
-      const around = fc.tuple(letters, letters).filter(([left, right]) => left + right !== "");
-      const frames = fc.constantFrom(["", ""], ['"', '"'], ["x: ", ""], ["/?a=", "&b=1"], ["Bearer ", ""]);
-      fc.assert(
-        fc.property(short, around, frames, fc.boolean(), (secret, [left, right], [start, end], cut) => {
-          const word = `${start}${left}${secret}${right}${end}`;
-          assert.equal(redactor(secret)(word, cut), word);
-          const text = `a ${secret} b {"${secret}":1,"${secret}" : "${left}${secret}${right}"} ${secret}s`;
           assert.equal(redactor(secret)(text, cut), text);
         }),
         times(5_000),
