@@ -182,7 +182,7 @@ describe("in a repository", () => {
     const first = await commit("a project");
     const failed = await script("prove");
     expect(failed.exitCode).toBe(1);
-    const [, table = ""] = failed.stdout.split("\n\n");
+    const table = failed.stdout.split("\n\n").at(-1) ?? "";
     expect(table.split("\n")).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^ci +\d\.\d min of 20 {2}held$/),
