@@ -65,7 +65,7 @@ describe("in a repository", () => {
     await writeFile(path.join(folder, file), text);
   };
   const record = (...names: string[]): Promise<Outcome> => script("record", ...names);
-  const recording = `import { recordRun } from "./lastRuns.js"; recordRun(...process.argv.slice(2));`;
+  const recording = `import { recordRun } from "./lastRuns.js"; recordRun(...process.argv.slice(2).filter((name) => name[0] !== "-"));`;
   const lastRuns = (): Promise<string> => readFile(path.join(folder, "scripts/lastRuns.json"), "utf8");
 
   beforeEach(async () => {
