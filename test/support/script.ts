@@ -10,6 +10,8 @@ import { type Outcome, root, run } from "./project.js";
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-script-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let programs = 0;
+// Several programs may start at once on a busy machine.
+const withinMs = 60_000;
 const files: Map<string, Promise<string>> = new Map();
 
 /** Runs a module of its own process against the sources, which it finds as "./src/index.ts". Its key is in the environment. */
@@ -23,7 +25,7 @@ export async function runScript(
   }: { node?: string; args?: readonly string[]; project?: string } = {},
 ): Promise<Outcome> {
   const program = await bundled({ stdin: { contents: script, resolveDir: project, loader: "ts" } });
-  return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env } });
+  return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env }, withinMs });
 }
 
 /** Runs a file of this project that needs nothing but the sources. */
@@ -32,7 +34,7 @@ export async function runFile(file: string, env: Record<string, string> = {}): P
   const define = { "import.meta.url": JSON.stringify(pathToFileURL(file)) };
   const program = files.get(file) ?? bundled({ entryPoints: [file], define });
   files.set(file, program);
-  return run(process.execPath, [await program], { cwd: root, env });
+  return run(process.execPath, [await program], { cwd: root, env, withinMs: 300_000 });
 }
 
 // What tests share with such a program may come with hooks, which nobody runs there.
@@ -42,7 +44,7 @@ const withoutHooks: Plugin = {
     onResolve({ filter: /^vitest$/ }, ({ path: name }) => ({ path: name, namespace: "without-hooks" }));
     onLoad({ filter: /./, namespace: "without-hooks" }, () => ({
       contents:
-        "const none = () => {}; export { none as afterAll, none as afterEach, none as beforeAll, none as beforeEach };",
+        "const none = () => {}; export { none as afterAll, none as afterEach, none as beforeAll, none as beforeEach, none as onTestFinished };",
     }));
   },
 };

@@ -1,4 +1,35 @@
+import timers from "node:timers";
 import { setImmediate as turn } from "node:timers/promises";
+
+// The machine's own: a test may have replaced the globals.
+const { setTimeout: later, clearTimeout: forget } = timers;
+
+/** The longest wait for anything: what comes later does not come, and a test that hangs tells nothing. */
+const mostMs: number = Number(process.env.TEST_WAIT_MS ?? 10_000);
+
+/** What a promise resolves to; rejects if it takes too long, and names what was waited for. */
+export async function soon<T>(promise: Promise<T>, what: string, ms: number = mostMs): Promise<T> {
+  const late = new Error(`Not within ${ms} ms: ${what}.`);
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = later(reject, ms, late);
+  });
+  try {
+    return await Promise.race([promise, limit]);
+  } finally {
+    forget(timer);
+  }
+}
+
+/** Resolves once the condition holds. */
+export async function until(condition: () => boolean, what = `${condition}`): Promise<void> {
+  const late = new Error(`Not within ${mostMs} ms: ${what}.`);
+  const end = process.uptime() + mostMs / 1000;
+  while (!condition()) {
+    if (process.uptime() > end) throw late;
+    await turn();
+  }
+}
 
 /** Lets everything happen that waits for nothing outside of this process: promises, streams, immediates. */
 export async function turns(count = 20): Promise<void> {
@@ -14,9 +45,4 @@ export async function isPending(promise: Promise<unknown>): Promise<boolean> {
   promise.then(note, note);
   await turns();
   return !settled;
-}
-
-/** Resolves once the condition holds. It has no time of its own: what never holds ends with its test. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
 }
