@@ -82,6 +82,8 @@ describe.each(transports)("over $name, before anything is sent,", ({ options }) 
   async function expectRefused(code: string, call: (client: Client) => PromiseLike<unknown>): Promise<void> {
     const error = await failureOf(() => call(connect(server.url, options)));
     expect(error).toMatchObject({ code, executed: "no", codeSource: "client", inferred: true });
+    expect(error).toMatchObject({ executedBecause: "nothing-sent", notRetried: "refused" });
+    if (code === "OUT_OF_RANGE") expect(error.hint).toMatch(/Use a value in the allowed range|try for longer/);
     expect(error.operation).toBeDefined();
     expect(error.httpStatus).toBeUndefined();
     expect(error.attempts).toEqual([]);
