@@ -10,8 +10,6 @@ import { type Outcome, root, run } from "./project.js";
 const folder: string = mkdtempSync(path.join(tmpdir(), "tunerank-script-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 let programs = 0;
-// Several programs may start at once on a busy machine.
-const withinMs = 60_000;
 const files: Map<string, Promise<string>> = new Map();
 
 /** Runs a module of its own process against the sources, which it finds as "./src/index.ts". Its key is in the environment. */
@@ -22,7 +20,8 @@ export async function runScript(
     node = process.execPath,
     args = [],
     project = root,
-  }: { node?: string; args?: readonly string[]; project?: string } = {},
+    withinMs = 60_000,
+  }: { node?: string; args?: readonly string[]; project?: string; withinMs?: number } = {},
 ): Promise<Outcome> {
   const program = await bundled({ stdin: { contents: script, resolveDir: project, loader: "ts" } });
   return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env }, withinMs });
@@ -34,7 +33,7 @@ export async function runFile(file: string, env: Record<string, string> = {}): P
   const define = { "import.meta.url": JSON.stringify(pathToFileURL(file)) };
   const program = files.get(file) ?? bundled({ entryPoints: [file], define });
   files.set(file, program);
-  return run(process.execPath, [await program], { cwd: root, env, withinMs: 300_000 });
+  return run(process.execPath, [await program], { cwd: root, env });
 }
 
 // What tests share with such a program may come with hooks, which nobody runs there.
