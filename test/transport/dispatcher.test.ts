@@ -6,23 +6,13 @@ import { createTransport as createWebTransport } from "../../src/platform/web.js
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { ending } from "../support/servers.js";
 import { textOf } from "../support/withHint.js";
 
 const server = useRecordingServer();
 
 describe("a dispatcher", () => {
-  const made: Agent[] = [];
-  afterEach(async () => {
-    await Promise.all(made.splice(0).map((each) => each.destroy()));
-  });
-
-  /** An Agent that ends with its test. */
-  function agent(options?: Agent.Options): Agent {
-    const dispatcher = new Agent(options);
-    made.push(dispatcher);
-    return dispatcher;
-  }
-
+  const agent = (): Agent => ending(new Agent());
   const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
 
   describe("a client with a dispatcher", () => {
