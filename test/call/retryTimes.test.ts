@@ -123,7 +123,7 @@ describe("the times of repeats", () => {
   describe.each(operationCalls)("over node:http $operation that waits for a socket", ({ call }) => {
     test("until its deadline was never sent, and attemptTimeoutMs has not begun", async () => {
       server.reply(silence);
-      const client = connect(server.url, { maxRetries: 2, maxConnections: 1 });
+      const client = connect(server.url, { maxRetries: 2, maxConnections: 1, connectTimeoutMs: 50 });
       const controller = new AbortController();
       const first = failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
       await server.received();
