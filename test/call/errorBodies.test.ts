@@ -19,6 +19,8 @@ describe.each(transports)("over $name", ({ options }) => {
     if (message === null) expect(error.message).toMatch(new RegExp(`^\\[${code}\\] .*HTTP ${status}`));
     else expect(error.message).toBe(withHint(`[${code}] ${message}`, error));
     if (/^[[{].*[\]}]$/.test(body) && body.length < 4096) expect(error.body).toEqual(JSON.parse(body));
+    else if (/^[<A-Za-z][^"]*$/.test(body) && message !== null) expect(error.body).toBe(body.trim());
+    else if (body.trim() === "" && !bodyBase64) expect(error.body).toBeUndefined();
   });
 });
 
