@@ -107,25 +107,6 @@ describe("the facts of a failure", () => {
     });
   });
 
-  test("what fails between the batches of rerank.items is INTERNAL, with what ran", async () => {
-    server.reply({ json: { data: [{ index: 0, relevance_score: 1 }] } });
-    const options = { text: String, batchSize: 1, concurrency: 1 };
-    const client = connect(server.url);
-    // Once for the call, and once for the first batch.
-    const { ceil } = Math;
-    let reads = 0;
-    const spy = vi.spyOn(Math, "ceil").mockImplementation((value) => {
-      reads += 1;
-      if (reads > 2) throw new RangeError("No more.");
-      return ceil(value);
-    });
-    const error = await failureOf(() => client.rerank.items("q", ["a", "b"], options)).finally(() =>
-      spy.mockRestore(),
-    );
-    expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", attempts: [{ httpStatus: 200 }] });
-    expect(server.requests).toHaveLength(1);
-  });
-
   describe("through a proxy", () => {
     test.each<[password: string, ...encodings: BufferEncoding[]]>([
       ["pass\u20acword1", "utf8"],

@@ -109,14 +109,6 @@ test("fields have the length of a list and the name of a model, and no text that
   expect(JSON.stringify(record)).not.toMatch(/private|secret|hidden/);
 });
 
-test("fields of an operation that the contract does not have are none of its body", async () => {
-  const [[, record] = []] = await recordsOf({}, (client) =>
-    client.request({ method: "POST", path: "/v1/x", body: { replicaCount: 3, number: 9 } }),
-  );
-  expect(record).toMatchObject({ operation: "request", number: 1 });
-  expect(record).not.toHaveProperty("replicaCount");
-});
-
 test("fields have the host and what the network reported with debug alone, and bodies with logBodies alone", async () => {
   const scale = (client: Client) => client.deployments.scale("prod", 2);
   const [[, plain] = []] = await recordsOf({}, scale);

@@ -121,30 +121,16 @@ describe("what a response means for repeating", () => {
   // What a response means for repeating; the third where a time to wait makes it another.
   type Row<T> = readonly [of: T, untimed: RetryEvent, timed?: RetryEvent];
 
+  const events = {
+    ...{ redirect: [300], unauthenticated: [401], refused: [400, 404, 420, 422, 501], deadline: [408, 504] },
+    ...{ unprocessed: [421, 425], unnamedFault: [500], otherFault: [519, 528, 531] },
+    gateway: [502, 503, 520, 523, 527, 529, 530],
+  };
   const statuses: readonly Row<number>[] = [
-    [300, "redirect"],
-    [400, "refused"],
-    [401, "unauthenticated"],
-    [404, "refused"],
-    [408, "deadline"],
-    [420, "refused"],
-    [421, "unprocessed"],
-    [422, "refused"],
-    [425, "unprocessed"],
     [429, "exhausted", "exhaustedTimed"],
-    [500, "unnamedFault"],
-    [501, "refused"],
-    [502, "gateway"],
-    [503, "gateway"],
-    [504, "deadline"],
-    [519, "otherFault"],
-    [520, "gateway"],
-    [523, "gateway"],
-    [527, "gateway"],
-    [528, "otherFault"],
-    [529, "gateway"],
-    [530, "gateway"],
-    [531, "otherFault"],
+    ...Object.entries(events).flatMap(([event, of]) =>
+      of.map((status): Row<number> => [status, event as RetryEvent]),
+    ),
   ];
 
   const named: readonly Row<Code>[] = [

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -60,23 +59,6 @@ const used: readonly (readonly [what: string, make: () => UploadFile | Promise<U
     },
   ],
   [
-    "a Readable of which one chunk was read",
-    async () => {
-      const stream = createReadStream(file);
-      await once(stream, "readable");
-      stream.read(7);
-      return stream;
-    },
-  ],
-  [
-    "a Readable without bytes that has ended",
-    async () => {
-      const stream = Readable.from([]).resume();
-      await once(stream, "end");
-      return stream;
-    },
-  ],
-  [
     "a Readable that was destroyed",
     () => {
       const stream = Readable.from(generated());
@@ -93,28 +75,10 @@ const used: readonly (readonly [what: string, make: () => UploadFile | Promise<U
     },
   ],
   [
-    "a web ReadableStream of which one chunk was read",
-    async () => {
-      const stream = webStream();
-      const reader = stream.getReader();
-      await reader.read();
-      reader.releaseLock();
-      return stream;
-    },
-  ],
-  [
     "a web ReadableStream that another reader has locked",
     () => {
       const stream = webStream();
       stream.getReader();
-      return stream;
-    },
-  ],
-  [
-    "a web ReadableStream that was cancelled",
-    async () => {
-      const stream = webStream();
-      await stream.cancel();
       return stream;
     },
   ],

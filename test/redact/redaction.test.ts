@@ -294,3 +294,13 @@ describe("what is shown of a cut text", () => {
     });
   });
 });
+
+test("of a page that ends with a part of the key and a tag, the message does not show that part", async () => {
+  const apiKey = "sk-0123456789abcdef";
+  const part = apiKey.slice(0, 14);
+  const text = `<html><p>Rejected: ${part}<br>`;
+  server.reply({ status: 403, text, headers: { "content-type": "text/html" } });
+  const { message } = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
+  expect(message).toContain("Rejected: [redacted]");
+  expect(message).not.toContain(part);
+});

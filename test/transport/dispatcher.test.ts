@@ -183,17 +183,6 @@ describe("the doubles of tests", () => {
       },
     );
 
-    test("responds to an upload over fetch, of whose file it reads nothing", async () => {
-      mocks
-        .get(outside())
-        .intercept({ path: () => true, method: "POST" })
-        .reply(200, { id: "file-1" });
-      if (place === "second") setGlobalDispatcher(mocks);
-      const client = connect(outside(), { allowInsecureHttp: true, fetch: (url, init) => fetch(url, init) });
-      const file = new Uint8Array(5_000_000);
-      expect(await client.datasets.upload("reviews", file, { name: "n" })).toEqual({ id: "file-1" });
-    });
-
     test("leaves alone what goes to this machine, and what has an agent of its own", async () => {
       const agent = new NodeAgent();
       await connect(server.url).deployments.scale("prod", 0);
