@@ -8,6 +8,8 @@ const config: ViteUserConfig = {
     ...base.test,
     exclude: configDefaults.exclude,
     isolate: true,
+    // Programs that wait for each other.
+    env: { TEST_WAIT_MS: "60000" },
     // Compilers and other programs keep the cores busy by themselves.
     maxWorkers: "100%",
     typecheck: { enabled: true, include: ["test/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },

@@ -4,7 +4,8 @@ import type { Client, ClientOptions } from "../../src/index.js";
 import { connect as connectAny, failureOf, operationCalls } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
-import { goodText } from "../support/responses.js";
+import { ending } from "../support/servers.js";
+import { soon, until } from "../support/turns.js";
 
 const server = useCountingServer();
 const clock = new TestClock();
@@ -17,33 +18,34 @@ beforeEach(() => {
 });
 const connect = (url: string, options?: ClientOptions) => connectAny(url, { maxConnections, ...options });
 
-const ways: readonly (readonly [how: string, close: (client: Client) => Promise<void>])[] = [
-  ["client.close()", (client) => client.close()],
-  ["Symbol.asyncDispose", (client) => client[Symbol.asyncDispose]()],
-];
+/** Lets requests wait; resolves once one has come. */
+function held(): Promise<void> {
+  const arrived = new Promise<void>((resolve) => {
+    server.listen((request) => request.resume().on("end", () => resolve()));
+  });
+  return soon(arrived, "a request arrives");
+}
 
 const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
 
-describe.each(ways)("over node:http %s", (_how, close) => {
+describe("over node:http close()", () => {
   test("ends idle sockets: the server sees them close", async () => {
     const client = connect(server.url);
     await Promise.all(Array.from({ length: 4 }, () => rerank(client)));
     expect(server.open.size).toBe(4);
     const closed = server.allClosed();
-    await close(client);
+    await client.close();
     await closed;
     expect(server.open.size).toBe(0);
   });
 
   test.each(operationCalls)("ends $operation under way, and its socket", async ({ call, operation }) => {
     const client = connect(server.url);
-    const arrived = new Promise<void>((resolve) => {
-      server.listen((request) => request.resume().on("end", () => resolve()));
-    });
+    const arrived = held();
     const running = failureOf(() => call(client));
     await arrived;
     const closed = server.allClosed();
-    await close(client);
+    await client.close();
     const error = await running;
     expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown", codeSource: "client", operation });
     expect(error.message).toContain("The client was closed.");
@@ -53,13 +55,11 @@ describe.each(ways)("over node:http %s", (_how, close) => {
 
   test("ends calls that wait for a socket: they are never sent", async () => {
     const client = connect(server.url, { maxConnections: 1 });
-    const arrived = new Promise<void>((resolve) => {
-      server.listen((request) => request.resume().on("end", () => resolve()));
-    });
+    const arrived = held();
     const calls = Array.from({ length: 5 }, () => failureOf(() => rerank(client)));
     await arrived;
     const closed = server.allClosed();
-    await close(client);
+    await client.close();
     const executed = (await Promise.all(calls)).map((error) => error.executed);
     expect(executed).toEqual(["unknown", "no", "no", "no", "no"]);
     await closed;
@@ -71,14 +71,11 @@ describe.each(ways)("over node:http %s", (_how, close) => {
       response.writeHead(503, { "retry-after": "20", "content-type": "application/json" });
       response.end('{"code":"UNAVAILABLE"}');
     });
-    let tell = () => {};
-    const attempted = new Promise<void>((resolve) => {
-      tell = resolve;
-    });
-    const client = connect(server.url, { maxRetries: 2, onAttempt: () => tell() });
+    const heard: unknown[] = [];
+    const client = connect(server.url, { maxRetries: 2, onAttempt: (event) => heard.push(event) });
     const running = failureOf(() => rerank(client));
-    await attempted;
-    await close(client);
+    await until(() => heard.length === 1);
+    await client.close();
     expect(await running).toMatchObject({ code: "CANCELLED" });
     expect(server.used).toHaveLength(1);
   });
@@ -86,35 +83,24 @@ describe.each(ways)("over node:http %s", (_how, close) => {
   test.each(operationCalls)("leaves a client that can still be used for $operation", async ({ call }) => {
     const client = connect(server.url);
     await rerank(client);
-    await close(client);
+    await client.close();
     await call(client);
     await call(client);
     expect(server.used).toHaveLength(3);
     expect(server.used[0]).not.toBe(server.used[1]);
-    await close(client);
+    await client.close();
     await server.allClosed();
-  });
-
-  test("can be repeated, and needs no call before", async () => {
-    const client = connect(server.url);
-    await close(client);
-    await close(client);
-    await rerank(client);
-    await close(client);
-    await close(client);
-    await server.allClosed();
-    expect(server.used).toHaveLength(1);
   });
 
   test("leaves the sockets that another client uses; they end with the last", async () => {
     const [one, other] = [connect(server.url), connect(server.url)];
     await rerank(one);
     await rerank(other);
-    await close(one);
+    await one.close();
     await rerank(other);
     expect(server.used).toEqual([1, 1, 1]);
     const closed = server.allClosed();
-    await close(other);
+    await other.close();
     await closed;
   });
 
@@ -128,54 +114,19 @@ describe.each(ways)("over node:http %s", (_how, close) => {
     await expired;
     clock.pass(5_000);
     await rerank(other);
-    await close(one);
+    await one.close();
     await rerank(third);
     expect(server.used).toEqual([1, 2, 2]);
-    await close(other);
-    await close(third);
-  });
-
-  test("leaves the calls of another client alone", async () => {
-    const [one, other] = [connect(server.url), connect(server.url)];
-    await rerank(one);
-    const held = new Promise<() => void>((resolve) => {
-      server.listen((request, response) => {
-        request.resume().on("end", () => resolve(() => response.end(goodText)));
-      });
-    });
-    const running = rerank(other).withResponse();
-    const reply = await held;
-    await close(one);
-    reply();
-    expect((await running).httpStatus).toBe(200);
-  });
-
-  test("does not count a client that was closed before, or never called", async () => {
-    const clients = Array.from({ length: 3 }, () => connect(server.url));
-    const [one, other] = clients as [Client, Client, Client];
-    await rerank(one);
-    await rerank(other);
-    await close(one);
-    await close(one);
-    await rerank(other);
-    expect(server.used).toEqual([1, 1, 1]);
-    const closed = server.allClosed();
-    await close(other);
-    await closed;
+    await other.close();
+    await third.close();
   });
 
   test("leaves an agent of the caller's to its owner", async () => {
-    const agent = new Agent({ keepAlive: true });
-    try {
-      const client = connect(server.url, { agent });
-      await rerank(client);
-      await close(client);
-      await rerank(client);
-      expect(server.used).toEqual([1, 1]);
-    } finally {
-      agent.destroy();
-    }
-    await server.allClosed();
+    const client = connect(server.url, { agent: ending(new Agent({ keepAlive: true })) });
+    await rerank(client);
+    await client.close();
+    await rerank(client);
+    expect(server.used).toEqual([1, 1]);
   });
 });
 
@@ -192,12 +143,10 @@ test("over node:http a socket ends with the block of an await using", async () =
 test("over fetch close ends the client's calls, and leaves the platform its sockets", async () => {
   const client = connect(server.url, { fetch: globalThis.fetch });
   await rerank(client);
-  for (const [, close] of ways) {
-    await close(client);
-    await rerank(client);
-  }
-  expect(server.used).toHaveLength(3);
-  const arrived = new Promise<void>((resolve) => server.listen(() => resolve()));
+  await client.close();
+  await rerank(client);
+  expect(server.used).toHaveLength(2);
+  const arrived = held();
   const running = failureOf(() => rerank(client));
   await arrived;
   await client.close();

@@ -2,21 +2,32 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { operations } from "../../src/generated/contract.js";
-import type { Client, StatusError } from "../../src/index.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import type { StatusError } from "../../src/index.js";
+import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { root } from "../support/project.js";
 import { type Script, useRecordingServer } from "../support/recordingServer.js";
-import { done, goodText } from "../support/responses.js";
-import { isPending } from "../support/turns.js";
+import { done, goodText, silence } from "../support/responses.js";
+import { isPending, soon, turns } from "../support/turns.js";
 
-describe("a deadline", () => {
-  const server = useRecordingServer();
-  const clock = useTestClock();
-  const timeoutMs = 100;
+const server = useRecordingServer();
+const clock = useTestClock();
+const rerank = { query: "q", documents: ["d"] };
 
-  const stalled: readonly (readonly [what: string, script: Script, details: object])[] = [
-    ["headers", () => undefined, { executed: "unknown" }],
+/** Lets a call's time pass, and fails when the call ends before it is up. A timer may fire a millisecond early. */
+async function failureAfter(ms: number, running: Promise<StatusError>): Promise<StatusError> {
+  clock.pass(ms - 2);
+  expect(await isPending(running)).toBe(true);
+  clock.pass(2);
+  return running;
+}
+
+describe.each(transports)("over $name", ({ options }) => {
+  const scale = (given: object, more: object = {}) =>
+    failureOf(() => connect(server.url, { ...options, ...more }).deployments.scale("prod", 1, given));
+
+  test.each<[what: string, script: Script, details: object]>([
+    ["headers", silence, { executed: "unknown" }],
     [
       "the body",
       (_request, response) => {
@@ -26,166 +37,155 @@ describe("a deadline", () => {
       },
       { executed: "yes", httpStatus: 200 },
     ],
-  ];
-
-  /** Lets a call's time pass, and fails when the call ends before it is up. A timer may fire a millisecond early. */
-  async function failureAfter(ms: number, running: Promise<StatusError>): Promise<StatusError> {
-    clock.pass(ms - 2);
-    expect(await isPending(running)).toBe(true);
-    clock.pass(2);
-    return running;
-  }
-
-  describe.each(transports)("over $name", ({ options }) => {
-    const scale = (client: Client, callOptions: object) =>
-      failureOf(() => client.deployments.scale("prod", 1, callOptions));
-
-    describe.each(operationCalls)("$operation", ({ operation, call }) => {
-      test.each(stalled)("ends at its deadline when %s never come", async (_what, script, details) => {
-        server.reply(script);
-        const running = failureOf(() => call(connect(server.url, options), { timeoutMs }));
-        await server.received();
-        await server.responseRead();
-        const error = await failureAfter(timeoutMs, running);
-        expect(error).toMatchObject({
-          code: "DEADLINE_EXCEEDED",
-          inferred: true,
-          codeSource: "client",
-          operation,
-          ...details,
-        });
-        expect(error.message).toContain("timeoutMs");
-        expect(server.requests).toHaveLength(1);
+  ])(
+    "a call ends at its deadline when %s never come, and closes its connection",
+    async (_what, script, details) => {
+      let closed: Promise<void> | undefined;
+      server.reply((request, response) => {
+        closed = new Promise((resolve) => response.on("close", resolve));
+        return script(request, response);
       });
-    });
-
-    test("a body that trickles in does not put the deadline off", async () => {
-      let trickle = (): void => {};
-      server.reply((_request, response) => {
-        response.writeHead(200);
-        trickle = () => void response.write(" ");
-        return undefined;
-      });
-      const running = scale(connect(server.url, options), { timeoutMs });
+      const running = scale({ timeoutMs: 100 });
       await server.received();
-      for (let passed = 0; passed < timeoutMs - 10; passed += 10) {
-        trickle();
-        await server.responseRead();
-        clock.pass(10);
-      }
+      await server.responseRead();
+      const error = await failureAfter(100, running);
+      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", codeSource: "client", ...details });
+      expect(error.message).toContain("timeoutMs");
+      await soon(closed as Promise<void>, "the connection is closed");
+    },
+  );
+
+  test("a body that trickles in does not put the deadline off", async () => {
+    let trickle = (): void => {};
+    server.reply((_request, response) => {
+      response.writeHead(200);
+      trickle = () => void response.write(" ");
+      return undefined;
+    });
+    const running = scale({ timeoutMs: 100 });
+    await server.received();
+    for (let passed = 0; passed < 90; passed += 10) {
       trickle();
       await server.responseRead();
-      expect(await failureAfter(10, running)).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "yes" });
-    });
-
-    test("the client's timeoutMs counts, and a call's wins over it", async () => {
-      server.reply(() => undefined);
-      const client = connect(server.url, { ...options, timeoutMs: 60_000 });
-      const own = scale(client, { timeoutMs: 30 });
-      await server.received();
-      expect((await failureAfter(30, own)).message).toContain("30 ms");
-      const patient = scale(client.withOptions({ timeoutMs: 40 }), {});
-      await server.received(2);
-      expect((await failureAfter(40, patient)).message).toContain("40 ms");
-    });
-
-    test("the deadline covers an apiKey function that never responds, and nothing is sent", async () => {
-      let asked = (): void => {};
-      const asking = new Promise<void>((resolve) => {
-        asked = resolve;
-      });
-      const apiKey = () => {
-        asked();
-        return new Promise<string>(() => {});
-      };
-      const running = scale(connect(server.url, { ...options, apiKey }), { timeoutMs: 30 });
-      await asking;
-      const error = await failureAfter(30, running);
-      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", attempts: [] });
-      expect(server.requests).toEqual([]);
-    });
-
-    test("a deadline longer than a timer can hold does not end the call at once", async () => {
-      let respond = (): void => {};
-      server.reply((_request, response) => {
-        respond = () => void response.end(goodText);
-        return undefined;
-      });
-      const running = connect(server.url, options).deployments.scale("prod", 1, { timeoutMs: 2 ** 40 });
-      await server.received();
-      // What Node's timers take, and more: a longer one would fire at once.
-      await clock.passWhenWaiting(2 ** 31 - 1);
-      clock.pass(2 ** 31);
-      respond();
-      await running;
-      expect(server.requests).toHaveLength(1);
-    });
-
-    test("the connection of a call that ran out of time is closed", async () => {
-      const closed = new Promise<void>((resolve) => {
-        server.reply((_request, response) => {
-          response.on("close", resolve);
-          return undefined;
-        });
-      });
-      const running = scale(connect(server.url, options), { timeoutMs: 30 });
-      await server.received();
-      clock.pass(30);
-      await running;
-      await closed;
-    });
+      clock.pass(10);
+    }
+    trickle();
+    await server.responseRead();
+    expect(await failureAfter(10, running)).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "yes" });
   });
 
-  describe.each(transports)("over $name, by the clock of the machine,", ({ options }) => {
-    test("a call whose response never comes ends, not before its time", async () => {
-      clock.remove();
-      server.reply(() => undefined);
-      const started = performance.now();
-      const client = connect(server.url, options);
-      const error = await failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 50 }));
-      expect(error.code).toBe("DEADLINE_EXCEEDED");
-      expect(performance.now() - started).toBeGreaterThanOrEqual(48);
-      server.reply(done);
-      await client.deployments.scale("prod", 1);
+  test("the client's timeoutMs counts, and a call's wins over it", async () => {
+    server.reply(silence);
+    const own = scale({ timeoutMs: 30 }, { timeoutMs: 60_000 });
+    await server.received();
+    expect((await failureAfter(30, own)).message).toContain("30 ms");
+    const patient = scale({}, { timeoutMs: 40 });
+    await server.received(2);
+    expect((await failureAfter(40, patient)).message).toContain("40 ms");
+  });
+
+  test("a call's attemptTimeoutMs counts, not the client's", async () => {
+    server.reply(silence);
+    const failed = scale({ attemptTimeoutMs: 700 }, { timeoutMs: 60_000, attemptTimeoutMs: 40_000 });
+    await server.received();
+    await clock.passWhenWaiting(700);
+    expect(await failed).toMatchObject({ code: "DEADLINE_EXCEEDED", codeSource: "client" });
+    expect((await failed).text).toContain("attemptTimeoutMs");
+  });
+
+  test("the deadline covers an apiKey function that never responds, and nothing is sent", async () => {
+    const running = scale({ timeoutMs: 30 }, { apiKey: () => new Promise<string>(() => {}) });
+    await clock.waitsFor(30);
+    const error = await failureAfter(30, running);
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", attempts: [] });
+    expect(server.requests).toEqual([]);
+  });
+
+  test("the deadline counts from the call's first line, not from its request", async () => {
+    server.reply(silence);
+    let open = (_bytes: ArrayBuffer): void => {};
+    const slow = new Promise<ArrayBuffer>((resolve) => {
+      open = resolve;
     });
+    const body = Object.assign(new Blob(["{}"]), { arrayBuffer: () => slow });
+    const request = { method: "POST", path: "/v1/files", body, contentType: "text/plain" } as const;
+    const failed = failureOf(() => connect(server.url, options).request(request, { timeoutMs: 30_000 }));
+    await turns();
+    clock.pass(20_000);
+    open(new ArrayBuffer(2));
+    await server.received();
+    clock.pass(10_000);
+    expect(await isPending(failed)).toBe(false);
+    expect(await failed).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+  });
+
+  test("a deadline longer than a timer can hold does not end the call at once", async () => {
+    let respond = (): void => {};
+    server.reply((_request, response) => {
+      respond = () => void response.end(goodText);
+      return undefined;
+    });
+    const running = connect(server.url, options).deployments.scale("prod", 1, { timeoutMs: 2 ** 40 });
+    await server.received();
+    // What Node's timers take, and more: a longer one would fire at once.
+    await clock.passWhenWaiting(2 ** 31 - 1);
+    clock.pass(2 ** 31);
+    respond();
+    await running;
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("by the clock of the machine a call whose response never comes does not end before its time", async () => {
+    clock.remove();
+    server.reply(silence);
+    const started = performance.now();
+    expect((await scale({ timeoutMs: 50 })).code).toBe("DEADLINE_EXCEEDED");
+    expect(performance.now() - started).toBeGreaterThanOrEqual(48);
+  });
+
+  test("a signal ends the other calls also after one of its calls has ended", async () => {
+    const controller = new AbortController();
+    const client = connect(server.url, options);
+    server.reply(silence);
+    const failed = failureOf(() => client.rerank(rerank, { signal: controller.signal }));
+    await server.received();
+    server.reply(done);
+    await client.rerank(rerank, { signal: controller.signal });
+    controller.abort();
+    expect(await isPending(failed)).toBe(false);
+    expect(await failed).toMatchObject({ code: "CANCELLED", executed: "unknown" });
   });
 });
 
 describe("the documents", () => {
-  const { timeoutMs: rerank } = operations.rerankDocuments;
-  const { timeoutMs: resume } = operations.resumeReinforcementFineTuningJob;
-  const { timeoutMs: scale } = operations.scaleDeployment;
-  const { timeoutMs: upload, bytesPerSecond = 0 } = operations.uploadDatasetFile;
-  const rate = `${bytesPerSecond / 1024} KiB`;
-  const seconds = (ms: number): string => `${ms / 1000} s`;
-  const thousands = (ms: number): string => ms.toLocaleString("en-US");
+  const seconds = ({ timeoutMs }: { readonly timeoutMs: number }): string => `${timeoutMs / 1000} s`;
+  const {
+    rerankDocuments,
+    resumeReinforcementFineTuningJob: job,
+    scaleDeployment,
+    uploadDatasetFile,
+  } = operations;
+  const [rerank, resume, scale, upload] = [rerankDocuments, job, scaleDeployment, uploadDatasetFile].map(
+    seconds,
+  );
+  const rate = `${(uploadDatasetFile.bytesPerSecond ?? 0) / 1024} KiB`;
 
-  // The places that name the default deadlines: all of them, as the contract has them.
-  const places: readonly (readonly [file: string, text: string])[] = [
+  // All of the places that name the default deadlines.
+  test.each([
     [
       "README.md",
-      `rerank ${seconds(rerank)}, resume and scale ${seconds(resume)}, upload ${seconds(upload)} plus a second for each ${rate}`,
+      `rerank ${rerank}, resume and scale ${resume}, upload ${upload} plus a second for each ${rate}`,
     ],
     [
       "docs/guide/retries.md",
-      `rerank ${seconds(rerank)}; resume and scale ${seconds(resume)}; upload ${seconds(upload)} + 1 s for each ${rate}`,
+      `rerank ${rerank}; resume and scale ${resume}; upload ${upload} + 1 s for each ${rate}`,
     ],
-    ["docs/guide/rerank.md", `Its deadline is ${seconds(rerank)}`],
-    ["docs/guide/resume.md", `The deadline of a resume is ${seconds(resume)}`],
-    ["docs/guide/scale.md", `\`timeoutMs\` (${seconds(scale)})`],
-    ["docs/guide/upload.md", `The deadline is ${seconds(upload)} plus a second for each ${rate}`],
-    [
-      "src/options/types.ts",
-      `rerank ${thousands(rerank)}; resume and scale ${thousands(resume)}; upload ${thousands(upload)} + 1,000 for each ${rate}`,
-    ],
-  ];
-
-  test.each(places)("%s names the deadlines of the contract", (file, text) => {
+    ["docs/guide/rerank.md", `Its deadline is ${rerank}`],
+    ["docs/guide/resume.md", `The deadline of a resume is ${resume}`],
+    ["docs/guide/scale.md", `\`timeoutMs\` (${scale})`],
+    ["docs/guide/upload.md", `The deadline is ${upload} plus a second for each ${rate}`],
+  ])("%s names the deadlines of the contract", (file, text) => {
     const words = readFileSync(path.join(root, file), "utf8").replace(/\s*\n\s*\*?\s*/g, " ");
     expect(words).toContain(text);
-  });
-
-  test("resume and scale have the same deadline, as those texts say", () => {
-    expect(scale).toBe(resume);
   });
 });

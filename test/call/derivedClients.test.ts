@@ -37,25 +37,15 @@ function hold(text = goodText): { arrived: (count: number) => Promise<void>; rep
   };
 }
 
-const ends: readonly (readonly [how: string, end: (client: Client) => Promise<void>])[] = [
-  ["close()", (client) => client.close()],
-  [
-    "await using",
-    async (client) => {
-      await using _ = client;
-    },
-  ],
-];
-
-describe.each(ends)("a client made with withOptions that ends by %s", (_how, end) => {
+describe("a client made with withOptions that is closed", () => {
   test.each(operationCalls)("leaves $operation of the first client and of a sister", async ({ call }) => {
     const first = connect();
     const sister = first.withOptions({ timeoutMs: 50_000 });
     const { arrived, reply } = hold();
     const calls = [call(first), call(sister)].map((running) => running.withResponse());
     await arrived(2);
-    await end(first.withOptions({ timeoutMs: 5_000 }));
-    await end(first.withOptions({}).withOptions({ accountId: "other" }));
+    await first.withOptions({ timeoutMs: 5_000 }).close();
+    await first.withOptions({}).withOptions({ accountId: "other" }).close();
     reply();
     for (const { attempts } of await Promise.all(calls)) expect(attempts).toHaveLength(1);
     expect(server.used).toHaveLength(2);
@@ -72,7 +62,7 @@ describe.each(ends)("a client made with withOptions that ends by %s", (_how, end
     await arrived(2);
     mine.push(failureOf(() => rerank(child)));
     const theirs = [rerank(first), rerank(first.withOptions({}))];
-    await end(child);
+    await child.close();
     const failed = await Promise.all(mine);
     expect(failed.map(({ code, executed }) => `${code} ${executed}`)).toEqual([
       "CANCELLED unknown",
@@ -92,40 +82,27 @@ describe.each(ends)("a client made with withOptions that ends by %s", (_how, end
     const [one, other] = [first.withOptions({}), first.withOptions({})];
     await rerank(one);
     await rerank(other);
-    await end(one);
+    await one.close();
     await rerank(other);
     await rerank(first);
-    await end(other);
+    await other.close();
     await rerank(first);
     expect(server.used).toEqual([1, 1, 1, 1, 1]);
     const closed = server.allClosed();
-    await end(first);
-    await closed;
-  });
-
-  test("ends the connections when it is the last that used them", async () => {
-    const first = connect();
-    const [one, other] = [first.withOptions({}), first.withOptions({})];
-    await rerank(one);
-    await rerank(other);
-    await end(one);
-    await end(one);
-    expect(server.open.size).toBe(1);
-    const closed = server.allClosed();
-    await end(other);
+    await first.close();
     await closed;
   });
 
   test("can be used again, and is then closed again", async () => {
     const child = connect().withOptions({});
     await rerank(child);
-    await end(child);
+    await child.close();
     await server.allClosed();
     await rerank(child);
     await rerank(child);
     expect(server.used).toEqual([1, 2, 2]);
     const closed = server.allClosed();
-    await end(child);
+    await child.close();
     await closed;
   });
 });
@@ -139,19 +116,6 @@ describe("the first client's close()", () => {
     await first.close();
     await closed;
     expect(server.open.size).toBe(0);
-  });
-
-  test("ends what a client made of it opened afterwards, too", async () => {
-    const first = connect();
-    const child = first.withOptions({});
-    await rerank(child);
-    await first.close();
-    await server.allClosed();
-    await rerank(child);
-    const closed = server.allClosed();
-    await first.close();
-    await closed;
-    expect(server.used).toEqual([1, 2]);
   });
 
   test.each(operationCalls)(
@@ -188,23 +152,6 @@ describe("the first client's close()", () => {
     await until(() => server.open.size === 0);
     expect(server.used).toHaveLength(6);
     expect(sockets.most).toBe(2);
-  });
-
-  test("leaves the limit as it is for calls that a client made of it goes on to make", async () => {
-    const sockets = countClientSockets();
-    const first = connect({ maxConnections: 2 });
-    const child = first.withOptions({});
-    const { arrived, reply } = hold();
-    const calls = [rerank(child), rerank(child)];
-    await arrived(2);
-    await first.close();
-    calls.push(rerank(child), rerank(child), rerank(first));
-    reply();
-    await Promise.all(calls);
-    expect(server.used).toHaveLength(5);
-    expect(sockets.most).toBe(2);
-    await first.close();
-    await until(() => server.open.size === 0);
   });
 
   test("leaves a run over many requests and over batches of a client made of it", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Client } from "../../src/index.js";
-import { connect, failureOf, transports } from "../support/clients.js";
+import { connect, failureOf } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -69,36 +69,28 @@ const calls: readonly (readonly [argument: string, call: Call, path: (segment: s
   ],
 ];
 
-describe.each(transports)("over $name", ({ options }) => {
-  describe.each(calls)("%s", (argument, call, path) => {
-    test.each(encoded)("with %s is sent as one encoded segment", async (_what, id, segment) => {
-      await call(connect(server.url, options), id);
-      expect(server.only.url).toBe(path(segment));
-      expect(decodeURIComponent(segment)).toBe(id);
-    });
-
-    // The account's undefined means the client's own.
-    test.each(refused.filter(([what]) => argument !== "accountId" || !/^(undefined|null)$/.test(what)))(
-      "with %s is refused before anything is sent",
-      async (_what, id) => {
-        const error = await failureOf(() => call(connect(server.url, options), id as string));
-        expect(error).toMatchObject({
-          code: "INVALID_ARGUMENT",
-          executed: "no",
-          codeSource: "client",
-          inferred: true,
-          attempts: [],
-        });
-        expect(error.message).toContain(argument);
-        expect(error.operation).toBeDefined();
-        expect(server.requests).toEqual([]);
-      },
-    );
+describe.each(calls)("%s", (argument, call, path) => {
+  test.each(encoded)("with %s is sent as one encoded segment", async (_what, id, segment) => {
+    await call(connect(server.url), id);
+    expect(server.only.url).toBe(path(segment));
+    expect(decodeURIComponent(segment)).toBe(id);
   });
 
-  test("a full resource name is refused with the id to pass instead", async () => {
-    const client = connect(server.url, options);
-    const error = await failureOf(() => client.deployments.scale("accounts/acme/deployments/prod", 1));
-    expect(error.message).toContain('"prod"');
-  });
+  // The account's undefined means the client's own.
+  test.each(refused.filter(([what]) => argument !== "accountId" || !/^(undefined|null)$/.test(what)))(
+    "with %s is refused before anything is sent",
+    async (_what, id) => {
+      const error = await failureOf(() => call(connect(server.url), id as string));
+      expect(error).toMatchObject({
+        code: "INVALID_ARGUMENT",
+        executed: "no",
+        codeSource: "client",
+        inferred: true,
+        attempts: [],
+      });
+      expect(error.message).toContain(argument);
+      expect(error.operation).toBeDefined();
+      expect(server.requests).toEqual([]);
+    },
+  );
 });

@@ -1,28 +1,14 @@
-import { once } from "node:events";
 import { createServer } from "node:https";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { certificate, certificateKey } from "../support/certificate.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
+import { serving } from "../support/servers.js";
 
-// The servers never end a connection: a process that ends did so by itself, and one that does not meets the timeout.
+// It never ends a connection: a process that ends did so by itself.
 const server = useCountingServer();
-const secure = createServer(
-  { cert: certificate, key: certificateKey, keepAliveTimeout: 0 },
-  (request, response) => {
-    request.resume().on("end", () => response.end(goodText));
-  },
-);
-
-beforeAll(async () => {
-  await once(secure.listen(0, "127.0.0.1"), "listening");
-});
-afterAll(() => {
-  secure.close();
-  secure.closeAllConnections();
-});
+const withinMs = 8_000;
 
 const rerank = 'client.rerank({ query: "q", documents: ["d"] })';
 
@@ -53,24 +39,35 @@ test.each(programs)("a process with %s over node:http ends by itself", async (_w
       if (!request.url?.includes("held")) response.end(goodText);
     });
   });
-  const { exitCode, stdout, stderr } = await runScript(program(script), { URL: server.url });
+  const { exitCode, stdout, stderr } = await runScript(program(script), { URL: server.url }, { withinMs });
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
   // How far a call got before it was ended is not what is tested.
   if (requests !== undefined) expect(server.used).toHaveLength(requests);
 });
 
 test("a process with idle TLS sockets ends by itself", async () => {
-  const { exitCode, stdout } = await runScript(program(`await Promise.all([${rerank}, ${rerank}])`), {
-    URL: `https://localhost:${(secure.address() as AddressInfo).port}`,
-    NODE_TLS_REJECT_UNAUTHORIZED: "0",
+  const options = { cert: certificate, key: certificateKey, keepAliveTimeout: 0 };
+  const secure = createServer(options, (request, response) => {
+    request.resume().on("end", () => response.end(goodText));
   });
+  const env = { URL: `https://localhost:${await serving(secure)}`, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  const script = program(`await Promise.all([${rerank}, ${rerank}])`);
+  const { exitCode, stdout } = await runScript(script, env, { withinMs });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "done\n" });
+});
+
+test("a process with an idle client over fetch ends by itself", async () => {
+  const script = program(`await ${rerank}`)
+    .replace("accountId", "fetch, accountId")
+    .replace(/keep\w+: \w+,/, "");
+  const { exitCode, stdout } = await runScript(script, { URL: server.url }, { withinMs });
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "done\n" });
 });
 
 function program(script: string): string {
   return `
     import { createClient } from "./src/index.ts";
-    const client = createClient({ baseUrl: process.env.URL, accountId: "a" });
+    const client = createClient({ baseUrl: process.env.URL, keepAliveMs: 600_000, accountId: "a" });
     ${script};
     console.log("done");
   `;

@@ -20,7 +20,7 @@ describe("the times of repeats", () => {
     const retrying = (more: ClientOptions = {}): Client =>
       connect(server.url, { maxRetries: 2, ...options, ...more });
 
-    describe.each(operationCalls)("$operation", ({ operation, safe, call }) => {
+    describe.each(operationCalls)("$operation", ({ operation, call }) => {
       test("aborted during a wait rejects at once with CANCELLED", async () => {
         server.reply(later(20));
         const controller = new AbortController();
@@ -43,39 +43,6 @@ describe("the times of repeats", () => {
         expect(waits).toEqual([20_000]);
         expect(error.attempts.map(({ code }) => code)).toEqual(["UNAVAILABLE"]);
         expect(server.requests).toHaveLength(1);
-      });
-
-      test("aborted by its own onAttempt waits for nothing", async () => {
-        server.reply(later(20));
-        const controller = new AbortController();
-        const error = await failureOf(() =>
-          call(retrying(), {
-            timeoutMs: 60_000,
-            signal: controller.signal,
-            onAttempt: () => controller.abort(),
-          }),
-        );
-        expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
-      });
-
-      test("rejects at once with the last error when the wait would outlast the deadline", async () => {
-        server.reply(later(5));
-        const error = await failureOf(() => call(retrying(), { timeoutMs: 4500 }));
-        expect(error).toMatchObject({ code: "UNAVAILABLE", retryAfterMs: 5000, httpStatus: 503 });
-        expect(server.requests).toHaveLength(1);
-      });
-
-      test("is never repeated earlier than the server asked", async () => {
-        const asked: Reply = { ...unavailable, headers: { "retry-after-ms": "400" } };
-        server.reply(inTurn(asked, done));
-        const running = call(retrying());
-        await clock.waitsFor(400);
-        clock.pass(399);
-        await turns();
-        expect(server.requests).toHaveLength(1);
-        clock.pass(1);
-        await running;
-        expect(server.requests).toHaveLength(2);
       });
 
       test("is repeated a random time after that, which leaves it nearly all of its time", async () => {
@@ -109,31 +76,6 @@ describe("the times of repeats", () => {
         await running;
         expect(server.requests).toHaveLength(2);
       });
-
-      test("ends an attempt after attemptTimeoutMs, and repeats it where that is safe", async () => {
-        server.reply(inTurn(silence, done));
-        const running = call(retrying(), { attemptTimeoutMs: 300 });
-        const outcome = running.withResponse().then(
-          ({ attempts }) => ({ attempts, error: undefined }),
-          (error) => ({ attempts: error.attempts, error }),
-        );
-        await server.received();
-        clock.pass(300);
-        if (safe) {
-          await clock.passWhenWaiting(0);
-          const { attempts } = await outcome;
-          expect(attempts.map(({ code }: { code?: string }) => code)).toEqual([
-            "DEADLINE_EXCEEDED",
-            undefined,
-          ]);
-          expect(server.requests).toHaveLength(2);
-        } else {
-          const { error } = await outcome;
-          expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown", inferred: true });
-          expect(error.message).toContain("attemptTimeoutMs");
-          expect(server.requests).toHaveLength(1);
-        }
-      });
     });
 
     const rerank = { query: "q", documents: ["d"] };
@@ -157,10 +99,10 @@ describe("the times of repeats", () => {
       server.reply(silence);
       const running = failureOf(() => retrying().rerank(rerank, { timeoutMs: 600, idempotent: false }));
       await server.received();
-      clock.pass(600);
-      const error = await running;
-      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
-      expect(error.attempts[0]?.durationMs).toBeGreaterThanOrEqual(598);
+      clock.pass(590);
+      expect(await isPending(running)).toBe(true);
+      clock.pass(10);
+      expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
       expect(server.requests).toHaveLength(1);
     });
 
@@ -181,7 +123,7 @@ describe("the times of repeats", () => {
   describe.each(operationCalls)("over node:http $operation that waits for a socket", ({ call }) => {
     test("until its deadline was never sent, and attemptTimeoutMs has not begun", async () => {
       server.reply(silence);
-      const client = connect(server.url, { maxRetries: 2, maxConnections: 1 });
+      const client = connect(server.url, { maxRetries: 2, maxConnections: 1, connectTimeoutMs: 50 });
       const controller = new AbortController();
       const first = failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
       await server.received();
@@ -201,34 +143,26 @@ describe("the times of repeats", () => {
 });
 
 // By the real clock, as the server sees it: whoever asks for a pause gets all of it.
-describe("the waits that a service asks for", () => {
-  const calls = 40;
-
-  describe.each(transports)("over $name", ({ options }) => {
-    test.each<[headers: Record<string, string>, ms: number]>([
-      [{ "retry-after-ms": "10.5" }, 10.5],
-      [{ "retry-after-ms": "3" }, 3],
-      [{ "retry-after": "0.0123" }, 12.3],
-      [{ "retry-after": "0.02", "retry-after-ms": "7" }, 20],
-    ])("no wait of %j is shorter than asked", async (headers, ms) => {
-      const responded = new Map<string, number>();
-      const waits: number[] = [];
-      server.reply(({ url }) => {
-        const now = performance.now();
-        const before = responded.get(url);
-        if (before !== undefined) {
-          waits.push(now - before);
-          return done;
-        }
-        responded.set(url, performance.now());
-        return { ...unavailable, headers };
-      });
-      // A client's retries are limited.
-      const clients = Array.from({ length: calls }, () => connect(server.url, { maxRetries: 1, ...options }));
-      await Promise.all(clients.map((client, number) => client.deployments.scale(`p-${number}`, 1)));
-      await Promise.all(clients.map((client) => client.close()));
-      expect(waits).toHaveLength(calls);
-      expect(Math.min(...waits)).toBeGreaterThanOrEqual(ms);
-    });
+test.each<[headers: Record<string, string>, ms: number]>([
+  [{ "retry-after-ms": "10.5" }, 10.5],
+  [{ "retry-after": "0.02", "retry-after-ms": "7" }, 20],
+])("no wait of %j is shorter than asked", async (headers, ms) => {
+  const responded = new Map<string, number>();
+  const waits: number[] = [];
+  server.reply(({ url }) => {
+    const now = performance.now();
+    const before = responded.get(url);
+    if (before !== undefined) {
+      waits.push(now - before);
+      return done;
+    }
+    responded.set(url, performance.now());
+    return { ...unavailable, headers };
   });
+  // A client's retries are limited.
+  const clients = Array.from({ length: 40 }, () => connect(server.url, { maxRetries: 1 }));
+  await Promise.all(clients.map((client, number) => client.deployments.scale(`p-${number}`, 1)));
+  await Promise.all(clients.map((client) => client.close()));
+  expect(waits).toHaveLength(40);
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(ms);
 });

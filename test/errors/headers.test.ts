@@ -6,7 +6,6 @@ import type { AttemptEvent, LogRecord } from "../../src/index.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { refusingPort } from "../support/refusingPort.js";
 import { until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -89,18 +88,6 @@ describe.each(ways)("over $name", ({ options }) => {
     expect(error.headers).toMatchObject(shown);
     expect(error.message).toContain("Report it to whoever runs the service, with the request id req-3.");
   });
-
-  test("without a response there are none", async () => {
-    const { url, close } = await refusingPort();
-    const error = await failureOf(() => connect(url, options).rerank(rerank));
-    await close();
-    expect([error.httpStatus, error.headers, error.attempts[0]?.headers]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect("headers" in error).toBe(false);
-  });
 });
 
 test("the events and errors of a bulk run have them", async () => {
@@ -111,12 +98,4 @@ test("the events and errors of a bulk run have them", async () => {
     expect(error?.headers).toMatchObject(shown);
   }
   expect(heard).toMatchObject([shown]);
-});
-
-test("an error of rerank.items has them", async () => {
-  server.reply({ status: 403, json: { message: "No." }, headers: sent });
-  const error = await failureOf(() =>
-    connect(server.url).rerank.items("q", ["a", "b"], { text: String, batchSize: 1 }),
-  );
-  expect(error.headers).toMatchObject(shown);
 });

@@ -72,14 +72,6 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(textOf(error)).toBe(`[PERMISSION_DENIED] ${message}`);
     expect(error.body).toBe(text.slice(0, 4096));
   });
-
-  test("a page in place of a response is named by its title", async () => {
-    server.reply({ text: "<html><title>Sign in</title></html>" });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(textOf(error)).toBe(
-      '[INTERNAL] A web page came instead of the service\'s response (HTTP 200): "Sign in".',
-    );
-  });
 });
 
 test("407 names the proxy, and a fresh key is not asked for", async () => {
@@ -112,16 +104,6 @@ test("413 says of each operation what to send less of", async () => {
   expect(uploaded.hint).toBe(
     "Send a smaller file: larger ones need another operation of the service, which this client does not have.",
   );
-});
-
-test("a response that is too large advises to ask for less, and not to wait", async () => {
-  server.reply({ text: " ".repeat(2000) });
-  const client = connect(server.url);
-  const error = await failureOf(() =>
-    client.request({ method: "GET", path: "/v1/x" }, { maxResponseBytes: 9 }),
-  );
-  expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", codeSource: "client" });
-  expect(error.hint).toMatch(/^Ask for less at once\. /);
 });
 
 test("101 is somebody else's response", async () => {
@@ -232,16 +214,6 @@ test.each<[StatusCode, string]>([
 );
 
 describe("the reason for no other attempt", () => {
-  test("with maxRetries 0 is never that retries are used up", async () => {
-    server.reply({ status: 503, json: { code: "UNAVAILABLE", message: "Busy." } });
-    for (const { call } of operationCalls) {
-      const error = await failureOf(() => call(connect(server.url, { maxRetries: 0 })));
-      expect(error).toMatchObject({ notRetried: "retries-used-up" });
-      expect(error.hint).not.toContain("used up");
-      expect(error.hint).toMatch(/ The call was not retried: maxRetries is 0\.$/);
-    }
-  });
-
   test("after a retry is that they are used up", async () => {
     server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
     const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));

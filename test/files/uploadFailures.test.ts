@@ -10,7 +10,6 @@ import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
@@ -59,10 +58,6 @@ describe("an upload that is refused", () => {
       const error = await failureOf(() => client.datasets.upload("reviews", file));
       expect(error.code).toBe("UNAUTHENTICATED");
       expect(server.requests).toEqual([]);
-    });
-
-    test("bytes over the limit are refused before anything is sent", async () => {
-      await expectRefused(new Blob([new Uint8Array(maxBytes + 1)]), "OUT_OF_RANGE", { name: "large" });
     });
 
     test("a missing file is refused with the path and where it was looked for", async () => {
@@ -172,18 +167,7 @@ describe("a Readable that breaks", () => {
   const server = useCountingServer();
   expectNothingUnhandled();
 
-  describe.each(transports)("over $name", ({ options, name }) => {
-    const executed = name === "node:http" ? "unknown" : "no";
-    const upload = (file: UploadFile) =>
-      failureOf(() => connect(server.url, options).datasets.upload("reviews", file, { name: "train.jsonl" }));
-
-    test("a Readable that broke before it is read is FAILED_PRECONDITION with the cause", async () => {
-      const stream = createReadStream("missing/train.jsonl");
-      const error = await upload(stream);
-      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed });
-      expect(error.cause).toMatchObject({ code: "ENOENT" });
-    });
-
+  describe.each(transports)("over $name", ({ options }) => {
     test("a Readable that breaks while the key is asked for ends no process", async () => {
       const stream = createReadStream("missing/train.jsonl");
       const apiKey = async () => {
@@ -254,33 +238,12 @@ describe("a stream that fails", () => {
         });
       },
     ],
-    [
-      "an iterable that throws at once",
-      () => ({
-        [Symbol.asyncIterator]() {
-          throw cause;
-        },
-      }),
-    ],
-    [
-      "an iterator whose next throws",
-      () => ({
-        [Symbol.asyncIterator]: () => ({
-          next() {
-            throw cause;
-          },
-        }),
-      }),
-    ],
   ];
 
   const wrong: readonly (readonly [what: string, chunk: unknown])[] = [
     ["a number", 7],
     ["an object", { text: "good" }],
-    ["an ArrayBuffer", new ArrayBuffer(4)],
-    ["a list of bytes", [1, 2, 3]],
     ["null", null],
-    ["undefined", undefined],
     ["a Blob", new Blob(["x"])],
   ];
 
@@ -298,7 +261,7 @@ describe("a stream that fails", () => {
       ["with a size", 900_000],
       ["without a size", undefined],
     ])("%s", (_how, size) => {
-      test.each(breaking.slice(0, 3))(
+      test.each(breaking)(
         "%s that breaks half-way is FAILED_PRECONDITION with the cause",
         async (_what, source) => {
           let complete: boolean | undefined;
@@ -322,11 +285,6 @@ describe("a stream that fails", () => {
       );
     });
 
-    test.each(breaking.slice(3))("%s is FAILED_PRECONDITION", async (_what, source) => {
-      const error = await upload(source());
-      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed });
-    });
-
     test.each(wrong)("a chunk that is %s is FAILED_PRECONDITION, and says what came", async (_what, bad) => {
       const error = await upload(
         (async function* () {
@@ -336,26 +294,6 @@ describe("a stream that fails", () => {
       );
       expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed, codeSource: "client" });
       expect(error.cause).toMatchObject({ name: "TypeError", message: expect.stringContaining("not bytes") });
-    });
-
-    test.each<[what: string, stream: () => UploadFile]>([
-      ["a Readable", () => Readable.from([chunk])],
-      ["a web ReadableStream", () => new Blob([chunk]).stream()],
-    ])("%s that was sent already is not sent a second time, empty", async (_what, make) => {
-      let whole = 0;
-      server.listen((request, response) => {
-        request
-          .on("end", () => {
-            whole += 1;
-            response.end(goodText);
-          })
-          .on("error", () => {})
-          .resume();
-      });
-      const stream = make();
-      await connect(server.url, options).datasets.upload("reviews", stream, { name: "train.jsonl" });
-      expect(await upload(stream)).toMatchObject({ codeSource: "client" });
-      expect(whole).toBe(1);
     });
   });
 });

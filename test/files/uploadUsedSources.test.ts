@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -60,23 +59,6 @@ const used: readonly (readonly [what: string, make: () => UploadFile | Promise<U
     },
   ],
   [
-    "a Readable of which one chunk was read",
-    async () => {
-      const stream = createReadStream(file);
-      await once(stream, "readable");
-      stream.read(7);
-      return stream;
-    },
-  ],
-  [
-    "a Readable without bytes that has ended",
-    async () => {
-      const stream = Readable.from([]).resume();
-      await once(stream, "end");
-      return stream;
-    },
-  ],
-  [
     "a Readable that was destroyed",
     () => {
       const stream = Readable.from(generated());
@@ -93,28 +75,10 @@ const used: readonly (readonly [what: string, make: () => UploadFile | Promise<U
     },
   ],
   [
-    "a web ReadableStream of which one chunk was read",
-    async () => {
-      const stream = webStream();
-      const reader = stream.getReader();
-      await reader.read();
-      reader.releaseLock();
-      return stream;
-    },
-  ],
-  [
     "a web ReadableStream that another reader has locked",
     () => {
       const stream = webStream();
       stream.getReader();
-      return stream;
-    },
-  ],
-  [
-    "a web ReadableStream that was cancelled",
-    async () => {
-      const stream = webStream();
-      await stream.cancel();
       return stream;
     },
   ],
@@ -179,17 +143,6 @@ describe.each(transports)("over $name", ({ options, name: transport }) => {
       expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no", attempts: [] });
       expect(seen.whole).toBe(1);
     });
-
-    test("is not sent a second time after a proxy's 503", async () => {
-      const seen = countWhole((request, response) => {
-        request.on("end", () => response.writeHead(503).end("upstream connect error")).resume();
-      });
-      const source = make();
-      expect(await failureOf(() => upload(source))).toMatchObject({ code: "UNAVAILABLE" });
-      const error = await failureOf(() => upload(source));
-      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no", attempts: [] });
-      expect(seen.whole).toBe(1);
-    });
   });
 
   test("an iterable that gives the same iterator again is not sent from where it stopped", async () => {
@@ -248,14 +201,5 @@ describe.each(transports)("over $name", ({ options, name: transport }) => {
     const error = await failureOf(() => upload(stream, undefined, connected({ apiKey })));
     expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
     expect(server.connections).toBe(0);
-  });
-
-  test("an unread stream may be passed again after a call that failed before it was read", async () => {
-    const seen = countWhole();
-    const source = generated();
-    const noKey = connected({ apiKey: () => Promise.reject(new Error("no key")) });
-    await failureOf(() => upload(source, undefined, noKey));
-    await upload(source);
-    expect(seen.whole).toBe(1);
   });
 });

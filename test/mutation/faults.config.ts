@@ -10,6 +10,7 @@ const config: ViteUserConfig = {
     globalSetup: [],
     // A poll that never succeeds is a failed assertion, not a hang.
     expect: { poll: { timeout: 8000, interval: 10 } },
+    env: { TEST_WAIT_MS: "8000" },
   },
 };
 

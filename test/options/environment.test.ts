@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ClientOptions, createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
-import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
@@ -19,53 +19,45 @@ describe("the environment", () => {
     vi.unstubAllEnvs();
   });
 
-  describe.each(transports)("over $name", ({ options }) => {
-    test("environment variables stand in for absent options", async () => {
-      vi.stubEnv("TUNERANK_BASE_URL", server.url);
-      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-      vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
-      await createClient(options).deployments.scale("prod", 1);
-      expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
-      expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-    });
+  test("environment variables stand in for absent options", async () => {
+    vi.stubEnv("TUNERANK_BASE_URL", server.url);
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+    await createClient().deployments.scale("prod", 1);
+    expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
+    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+  });
 
-    test("options win over environment variables", async () => {
-      vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
-      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-      vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
-      const client = createClient({ ...options, baseUrl: server.url, apiKey: "own-key", accountId: "own" });
-      await client.deployments.scale("prod", 1);
-      expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
-      expect(server.only.headers.authorization).toBe("Bearer own-key");
-    });
+  test("options win over environment variables", async () => {
+    vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
+    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+    const client = createClient({ baseUrl: server.url, apiKey: "own-key", accountId: "own" });
+    await client.deployments.scale("prod", 1);
+    expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
+    expect(server.only.headers.authorization).toBe("Bearer own-key");
+  });
 
-    test("the account of a call wins over the client's", async () => {
-      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
-      await client.deployments.scale("prod", 1, { accountId: "other" });
-      expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
-    });
+  test("the account of a call wins over the client's", async () => {
+    const client = createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
+    await client.deployments.scale("prod", 1, { accountId: "other" });
+    expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
+  });
 
-    test("rerank needs no account", async () => {
-      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
-      await client.rerank({ query: "q", documents: ["d"] });
-      expect(server.only.url).toBe("/inference/v1/rerank");
-    });
-
-    test.each([
-      ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
-      ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
-      [
-        "upload",
-        (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
-      ],
-    ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
-      const client = createClient({ ...options, baseUrl: server.url, apiKey: canaryKey });
-      const error = await failureOf(() => call(client));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(error.message).toContain("accountId");
-      expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
-      expect(server.requests).toEqual([]);
-    });
+  test.each([
+    ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
+    ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
+    [
+      "upload",
+      (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
+    ],
+  ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
+    const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
+    const error = await failureOf(() => call(client));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain("accountId");
+    expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
+    expect(server.requests).toEqual([]);
   });
 
   const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
@@ -91,12 +83,6 @@ describe("the environment", () => {
     ]);
     const ofItems = await failureOf(() => client.rerank.items("q", ["d"], { text: String }));
     expect(ofItems.message).toContain("baseUrl and apiKey are missing.");
-  });
-
-  test("an empty environment variable is as good as none", async () => {
-    vi.stubEnv("TUNERANK_BASE_URL", "");
-    const error = await failureOf(() => createClient({ apiKey: canaryKey }).rerank(rerank));
-    expect(error.message).toContain("TUNERANK_BASE_URL");
   });
 
   test("what is set after the client was created is read at the first call, and kept", async () => {
@@ -129,6 +115,15 @@ describe("the environment", () => {
     await client.withOptions({ rerankModel: "accounts/acme/models/own" }).rerank(rerank);
     const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
     expect(models).toEqual(["accounts/acme/models/of-environment", "accounts/acme/models/own"]);
+  });
+
+  test("an empty variable is none: no model is sent, and no base URL is known", async () => {
+    vi.stubEnv("TUNERANK_RERANK_MODEL", "");
+    await connect(server.url).rerank(rerank);
+    expect(JSON.parse(`${server.only.body}`)).toEqual(rerank);
+    vi.stubEnv("TUNERANK_BASE_URL", "");
+    const error = await failureOf(() => createClient({ apiKey: canaryKey }).rerank(rerank));
+    expect(error.message).toContain("TUNERANK_BASE_URL");
   });
 
   test.each([
@@ -216,7 +211,7 @@ describe("the environment", () => {
 });
 
 describe("the base URL", () => {
-  const refused: readonly (readonly [what: string, baseUrl: unknown])[] = [
+  const refused: readonly (readonly [what: string, baseUrl: unknown, because?: string])[] = [
     ["that is empty", ""],
     ["that is no URL", "api.example.com"],
     ["that is a path", "/v1"],
@@ -224,25 +219,20 @@ describe("the base URL", () => {
     ["that is a URL, not its text", new URL("https://api.example.com")],
     ["with a user", "https://secret-part@api.example.com"],
     ["with a password", "https://user:secret-part@api.example.com"],
-    ["with a password alone", "https://:secret-part@api.example.com"],
-    ["with a query", "https://api.example.com/?key=secret-part"],
-    ["with an empty query", "https://api.example.com/?"],
+    ["with a query", "https://api.example.com/?key=secret-part", "a query or fragment"],
     ["with a fragment", "https://api.example.com/#secret-part"],
-    ["with a dot segment", "https://api.example.com/a/./b"],
-    ["with two dots", "https://api.example.com/a/../b"],
+    ["with two dots", "https://api.example.com/a/../b", 'the path segments "." or ".."'],
     ["with encoded dots", "https://api.example.com/a/%2e%2E/b"],
     ["with two dots at its end", "https://api.example.com/a/.."],
-    ["with a backslash", "https://api.example.com\\a"],
+    ["with a backslash", "https://api.example.com\\a", "spaces, backslashes or control characters"],
     ["with a space", "https://api.example.com/a b"],
     ["with a space before it", " https://api.example.com"],
     ["with a line break", "https://api.example.com/\nv1"],
-    ["with a tab", "https://api.\texample.com"],
     // The account's id would take its place.
     ["with a template for a host", "https://{account_id}/secret-part"],
-    ["with a template in its path", "https://api.example.com/{region}"],
+    ["with a template in its path", "https://api.example.com/{region}", '"{" or "}"'],
     ["with braces", "https://api.example.com/{secret-part}"],
     ["of another scheme", "ftp://api.example.com"],
-    ["of a file", "file:///etc/passwd"],
   ];
 
   const remote = [
@@ -264,24 +254,14 @@ describe("the base URL", () => {
   ];
 
   describe("a base URL", () => {
-    test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl) => {
+    test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl, because = "") => {
       const error = thrownBy(() =>
         createClient({ baseUrl: baseUrl as string, apiKey: canaryKey, allowInsecureHttp: true }),
       );
       expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
       expect(error.message).toContain("baseUrl");
+      expect(error.message).toContain(because);
       expect(inspect(error, { depth: null })).not.toContain("secret-part");
-    });
-
-    test.each([
-      ["https://api.example.com/?key=k", "a query or fragment"],
-      ["https://api.example.com/#part", "a query or fragment"],
-      ["https://api.example.com/a b", "has a whitespace character inside"],
-      ["https://api.example.com/a\\b", "spaces, backslashes or control characters"],
-      ["https://api.example.com/{region}", '"{" or "}"'],
-      ["https://api.example.com/a/../b", 'the path segments "." or ".."'],
-    ])("%s is refused because of %s", (baseUrl, what) => {
-      expect(thrownBy(() => createClient({ baseUrl, apiKey: canaryKey })).message).toContain(what);
     });
 
     test.each(remote)(
@@ -306,21 +286,19 @@ describe("the base URL", () => {
     });
   });
 
-  describe.each(transports)("over $name", ({ options }) => {
-    test("localhost by name is reached", async () => {
-      const client = connect(server.url.replace("127.0.0.1", "localhost"), options);
-      await client.deployments.scale("prod", 1);
-      expect(server.only.headers.host).toMatch(/^localhost:\d+$/);
-    });
+  test("localhost by name is reached", async () => {
+    const client = connect(server.url.replace("127.0.0.1", "localhost"));
+    await client.deployments.scale("prod", 1);
+    expect(server.only.headers.host).toMatch(/^localhost:\d+$/);
+  });
 
-    test.each([
-      ["/", ""],
-      ["/a", "/a"],
-      ["/a/b/", "/a/b"],
-      ["/a/b///", "/a/b"],
-    ])("a base path of %s begins every path, its last slashes left out", async (given, sent) => {
-      await connect(server.url + given, options).rerank({ query: "q", documents: ["d"] });
-      expect(server.only.url).toBe(`${sent}/inference/v1/rerank`);
-    });
+  test.each([
+    ["/", ""],
+    ["/a", "/a"],
+    ["/a/b/", "/a/b"],
+    ["/a/b///", "/a/b"],
+  ])("a base path of %s begins every path, its last slashes left out", async (given, sent) => {
+    await connect(server.url + given).rerank({ query: "q", documents: ["d"] });
+    expect(server.only.url).toBe(`${sent}/inference/v1/rerank`);
   });
 });

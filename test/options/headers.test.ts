@@ -21,19 +21,14 @@ const forbidden = [
 
 const illFormed: readonly (readonly [what: string, headers: unknown])[] = [
   ["a name with a space", { "x y": "1" }],
-  ["a name with a colon", { "x:": "1" }],
   ["an empty name", { "": "1" }],
-  ["a name with a line break", { "x\r\ny": "1" }],
   ["a value with a line break", { "x-a": "1\r\nx-b: 2" }],
   ["a value with a NUL", { "x-a": "1\0" }],
   ["a value outside ASCII", { "x-a": "é" }],
   ["a value that is a number", { "x-a": 1 }],
-  ["a value that is a list", { "x-a": ["1"] }],
   ["a list of texts", ["x-a: 1"]],
   ["a list of a name alone", [["x-a"]]],
-  ["a list of three", [["x-a", "1", "2"]]],
   ["a list of texts of two characters", ["ab"]],
-  ["a list of a name that is a number", [[1, "1"]]],
   ["a Map of a name that HTTP does not allow", new Map([["x a", "1"]])],
   ["a Map of a number", new Map([["x-a", 1]])],
   ["a Map of what the client sets", new Map([["Authorization", "1"]])],
@@ -47,16 +42,10 @@ const illFormed: readonly (readonly [what: string, headers: unknown])[] = [
     })(),
   ],
   ["a string", "x-a: 1"],
-  ["a number", 7],
-  ["true", true],
   ["null", null],
   ["a function", () => ({ "x-a": "1" })],
   ["a Set", new Set(["x-a"])],
-  ["a Set of pairs", new Set([["x-a", "1"]])],
-  ["an empty Set", new Set()],
   ["an iterator", new Map([["x-a", "1"]]).entries()],
-  ["a Promise", Promise.resolve({ "x-a": "1" })],
-  ["a Date", new Date()],
   ["no bytes", new Uint8Array()],
 ];
 
@@ -98,14 +87,6 @@ const foreign = (code: string): unknown => runInNewContext(code);
 // Each kind, and what is sent of it.
 const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<string, string>])[] = [
   ["Headers", new Headers({ "X-A": "1", "x-b": "2" }), { "x-a": "1", "x-b": "2" }],
-  [
-    "Headers with a name twice",
-    new Headers([
-      ["x-a", "1"],
-      ["X-A", "2"],
-    ]),
-    { "x-a": "1, 2" },
-  ],
   ["empty Headers", new Headers(), {}],
   ["Headers of another package", new OtherHeaders({ "X-A": "1" }), { "x-a": "1" }],
   [
@@ -125,7 +106,6 @@ const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<st
     ],
     { "x-a": "1", "x-b": "2" },
   ],
-  ["pairs of another realm", foreign('[["X-A", "1"]]'), { "x-a": "1" }],
   [
     "pairs with a name twice",
     [
@@ -140,15 +120,6 @@ const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<st
   ["a record with a name in two cases", { "X-A": "1", "x-a": "2" }, { "x-a": "2" }],
   ["a record of another realm", foreign('({ "X-A": "1" })'), { "x-a": "1" }],
   ["a record without a prototype", Object.assign(Object.create(null), { "x-a": "1" }), { "x-a": "1" }],
-  [
-    "an object with accessors",
-    {
-      get "X-A"() {
-        return "1";
-      },
-    },
-    { "x-a": "1" },
-  ],
   ["an instance of a class", new Traced(), { "x-own": "o", "x-trace": "t" }],
   ["an instance of a subclass", new TracedTwice(), { "x-own": "o", "x-trace": "t", "x-second": "s" }],
   ["a frozen record", Object.freeze({ "x-a": "1" }), { "x-a": "1" }],
@@ -180,11 +151,6 @@ describe.each(transports)("over $name", ({ options }) => {
     );
     const [ofClient, ofCall, ofBoth] = server.requests.map((request) => own(request.headers));
     expect([ofClient, ofCall, ofBoth]).toEqual([sent, sent, { "x-a": "client", ...sent }]);
-  });
-
-  test("a header that is undefined is not sent", async () => {
-    await connect(server.url, options).deployments.scale("prod", 1, { headers: { "x-a": undefined } });
-    expect(server.only.headers).not.toHaveProperty("x-a");
   });
 
   test("inherited headers are not sent", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
 import { type RerankAllOptions, rerankAll } from "../../src/bulk/index.js";
@@ -156,10 +156,7 @@ describe("options that are an instance of a class", () => {
   const others: readonly (readonly [name: string, value: object])[] = [
     ["Map", new Map([["timeoutMs", 5]])],
     ["Promise", Promise.resolve({ timeoutMs: 5 })],
-    ["URLSearchParams", new URLSearchParams("timeoutMs=5")],
     ["Headers", new Headers()],
-    ["Set", new Set()],
-    ["Date", new Date()],
     ["Error", new Error("x")],
   ];
   const takers: readonly (readonly [what: string, taker: string, call: (value: object) => unknown])[] = [
@@ -189,16 +186,12 @@ describe("options that are an instance of a class", () => {
   });
 });
 
-describe("names on Object.prototype", () => {
-  afterEach(() => {
-    Reflect.deleteProperty(Object.prototype, "topN");
-  });
-
-  test("are no options and no fields", async () => {
-    Object.assign(Object.prototype, { topN: 1 });
-    await connect(server.url).rerank({ query: "q", documents: ["d"] }, {});
-    expect(server.requests).toHaveLength(1);
-  });
+test("names on Object.prototype are no options and no fields", async () => {
+  Object.assign(Object.prototype, { topN: 1 });
+  await connect(server.url)
+    .rerank({ query: "q", documents: ["d"] }, {})
+    .finally(() => Reflect.deleteProperty(Object.prototype, "topN"));
+  expect(server.requests).toHaveLength(1);
 });
 
 describe("the mock server", () => {

@@ -27,13 +27,6 @@ describe.each(transports)("over $name", ({ name, options }) => {
     expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
   });
 
-  test("withOptions can be repeated", async () => {
-    const client = connect(server.url, options);
-    await client.withOptions({ accountId: "a" }).withOptions({ apiKey: "k" }).deployments.scale("prod", 1);
-    expect(server.only.url).toContain("/accounts/a/");
-    expect(server.only.headers.authorization).toBe("Bearer k");
-  });
-
   test("withOptions sends through the same transport", async () => {
     server.reply({ text: "" });
     const client = connect(server.url, options).withOptions({ timeoutMs: 5_000 });
@@ -84,22 +77,6 @@ describe.each(transports)("over $name", ({ name, options }) => {
   });
 });
 
-test("over node:http a client and those made of it share their connections", async () => {
-  // With the default it would share those of the tests before, too.
-  const client = connect(server.url, { maxConnections: 7 });
-  await client.rerank({ query: "q", documents: ["d"] });
-  await client.withOptions({ timeoutMs: 5_000 }).rerank({ query: "q", documents: ["d"] });
-  expect(server.requests).toHaveLength(2);
-  expect(server.connections).toBe(1);
-});
-
-test("over node:http no more sockets are open than maxConnections", async () => {
-  const client = connect(server.url, { maxConnections: 2 });
-  await Promise.all(Array.from({ length: 10 }, () => client.rerank({ query: "q", documents: ["d"] })));
-  expect(server.requests).toHaveLength(10);
-  expect(server.connections).toBeLessThanOrEqual(2);
-});
-
 test.each([
   ["timeoutMs 0", { timeoutMs: 0 }, "OUT_OF_RANGE"],
   ["timeoutMs as a string", { timeoutMs: "5" }, "INVALID_ARGUMENT"],
@@ -139,4 +116,11 @@ test.each([
   } finally {
     vi.unstubAllEnvs();
   }
+});
+
+test.each(["no", 0, {}])("idempotent: %j is refused, not taken for true", async (idempotent) => {
+  const call = () =>
+    connect(server.url).reinforcementFineTuningJobs.resume("job-1", { idempotent: idempotent as never });
+  expect(await failureOf(call)).toMatchObject({ code: "INVALID_ARGUMENT", argument: "idempotent" });
+  expect(server.requests).toHaveLength(0);
 });

@@ -84,12 +84,6 @@ test("a store bound to the channel reaches everything that happens within the ca
   }
 });
 
-test("a call that nobody listens to is made all the same", async () => {
-  expect(channel.hasSubscribers).toBe(false);
-  await connect(server.url).deployments.scale("prod", 0);
-  expect(server.requests).toHaveLength(1);
-});
-
 test.each([
   ["a wrong argument", (client: Client) => client.deployments.scale("a/b", 0), "scaleDeployment"],
   [

@@ -12,7 +12,6 @@ const server = useRecordingServer();
 describe("what is shown of a call", () => {
   const keys: readonly (readonly [what: string, key: string])[] = [
     ["of the suite", canaryKey],
-    ["of letters", "sk-4f9a8b7c6d"],
     // JSON writes these two with backslashes, so that they do not look the same in the body's text.
     ["with a quote and a backslash", 'sk-"4f9a\\8b7c'],
     ["that replace would read as a pattern", "sk-$&-$1-.*"],
@@ -24,31 +23,19 @@ describe("what is shown of a call", () => {
       "in a field",
       (key) => ({ json: { code: "UNAUTHENTICATED", request: { authorization: `Bearer ${key}` } } }),
     ],
-    ["as a list's item", (key) => ({ json: { code: "UNAUTHENTICATED", keys: [[key], { unknown: key }] } })],
     ["as a field's name", (key) => ({ json: { errors: { [key]: "unknown", [`no ${key}`]: { [key]: 1 } } } })],
     ["in plain text", (key) => ({ text: `Wrong key ${key}.`, headers: { "content-type": "text/plain" } })],
     ["in a page's title", (key) => ({ text: `<html><title>Wrong key ${key}</title></html>` })],
-    ["as a JSON string", (key) => ({ json: `Wrong key ${key}.` })],
-    ["in a list of details", (key) => ({ json: { detail: [{ msg: `Wrong key ${key}.` }] } })],
     [
       "far into a long body",
       (key) => ({ json: { details: `${"d".repeat(4080)}${key}`, more: "d".repeat(4096) } }),
     ],
     ["as the request id", (key) => ({ json: {}, headers: { "x-request-id": key } })],
-    ["in a URL", (key) => ({ json: { message: `No /?key=${encodeURIComponent(key)}&page=1.` } })],
-    [
-      "as the request id of a URL",
-      (key) => ({ json: {}, headers: { "request-id": encodeURIComponent(key) } }),
-    ],
     [
       "in base64",
       (key) => ({ json: { message: `Basic ${btoa(`me:${key}`)}`, more: btoa(`bearer ${key}`) } }),
     ],
     ["in HTML", (key) => ({ text: `<html><title>${htmlOf(key)}</title><p>${htmlOf(key)}</p></html>` })],
-    ["in HTML within JSON", (key) => ({ json: { message: `<b>${htmlOf(key)}</b>` } })],
-    ["in JSON within JSON", (key) => ({ json: { message: JSON.stringify({ authorization: key }) } })],
-    ["in JSON with \\/", (key) => ({ text: long({ key }).replaceAll("/", "\\/") })],
-    ["in JSON with \\u escapes", (key) => ({ text: long({ key }).replace(/[&<>=+$-]/g, unicodeOf) })],
   ];
 
   const htmlOf = (text: string): string =>
@@ -57,11 +44,6 @@ describe("what is shown of a call", () => {
       .replaceAll("<", "&lt;")
       .replaceAll('"', "&#34;")
       .replaceAll("$", "&dollar;");
-
-  const unicodeOf = (char: string): string => `\\u00${char.charCodeAt(0).toString(16).toUpperCase()}`;
-
-  // Too long to be kept as it was parsed: its text is.
-  const long = (value: object): string => JSON.stringify({ ...value, more: "d".repeat(4096) });
 
   describe.each(transports)("over $name", ({ options }) => {
     describe.each(keys)("a key %s", (_kind, apiKey) => {
@@ -72,13 +54,6 @@ describe("what is shown of a call", () => {
         );
         expect(server.only.headers.authorization).toBe(`Bearer ${apiKey}`);
         expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
-        expect(leaksOf(error, apiKey)).toEqual([]);
-      });
-
-      test("that is asked for by function is not in the error either", async () => {
-        server.reply({ status: 401, json: { message: apiKey } });
-        const client = connect(server.url, { ...options, apiKey: async () => apiKey });
-        const error = await failureOf(() => client.deployments.scale("p", 1));
         expect(leaksOf(error, apiKey)).toEqual([]);
       });
 
@@ -105,15 +80,6 @@ describe("what is shown of a call", () => {
         expect(error.codeSource).toBe("transport");
         expect(leaksOf(error, apiKey)).toEqual([]);
       });
-    });
-
-    test("a key that is a field's name is taken out of it, and the field stays", async () => {
-      const apiKey = "sk-4f9a8b7c6d";
-      server.reply({ status: 401, json: { code: "UNAUTHENTICATED", [apiKey]: { [apiKey]: apiKey } } });
-      const error = await failureOf(() =>
-        connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
-      );
-      expect(error.body).toEqual({ code: "UNAUTHENTICATED", "[redacted]": { "[redacted]": "[redacted]" } });
     });
 
     test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {
@@ -161,14 +127,6 @@ describe("what is shown of a call", () => {
 });
 
 describe("what is shown of a cause", () => {
-  const spellings: readonly (readonly [how: string, text: string])[] = [
-    ["as it is", canaryKey],
-    ["as JSON", JSON.stringify({ authorization: `Bearer ${canaryKey}` }).replaceAll("/", "\\/")],
-    ["in a URL", `https://proxy.example.com/?key=${encodeURIComponent(canaryKey)}`],
-    ["in base64", `proxy-authorization: Basic ${btoa(`me:${canaryKey}`)}`],
-    ["as HTML", canaryKey.replaceAll("&", "&amp;").replaceAll("<", "&lt;")],
-  ];
-
   /** An error of the network that says it in its message, its stack, its fields and its causes. */
   function failing(text: string): Error {
     const inner = Object.assign(new Error(`inner ${text}`), { address: text, code: text });
@@ -176,48 +134,28 @@ describe("what is shown of a cause", () => {
     return Object.assign(cause, { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: text, request: text });
   }
 
-  describe.each(spellings)("a key written %s", (_how, text) => {
-    test.each(operationCalls)("in an agent's error is not in the error of $operation", async ({ call }) => {
-      const agent = new Agent();
-      Object.assign(agent, {
-        createConnection: (_options: object, callback: (error: Error) => void) =>
-          void callback(failing(text)),
-      });
-      const error = await failureOf(() => call(connect(server.url, { agent })));
-      expect(error).toMatchObject({ executed: "no", codeSource: "transport" });
-      expect(error.message).toContain("outer");
-      expect(error.cause).toMatchObject({
-        code: "ENOTFOUND",
-        cause: { message: expect.stringMatching("inner") },
-      });
-      expect(leaksOf(error)).toEqual([]);
-    });
+  const text = `https://proxy.example.com/?key=${encodeURIComponent(canaryKey)} ${canaryKey}`;
 
-    test.each(operationCalls)(
-      "in a fetch function's error is not in the error of $operation",
-      async ({ call }) => {
-        const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: failing(text) }));
-        const error = await failureOf(() => call(connect("https://api.example.com", { fetch })));
-        expect(error.message).toContain("outer");
-        expect(error.cause).toMatchObject({
-          cause: { code: "ENOTFOUND", hostname: expect.stringMatching(/redacted/) },
-        });
-        expect(error.cause).not.toHaveProperty("cause.request");
-        expect(leaksOf(error)).toEqual([]);
-      },
-    );
+  test("a key in an agent's error is not in that of the call", async () => {
+    const createConnection = (_: object, opened: (error: Error) => void) => void opened(failing(text));
+    const agent = Object.assign(new Agent(), { createConnection });
+    const error = await failureOf(() => connect(server.url, { agent }).deployments.scale("p", 1));
+    expect(error).toMatchObject({ executed: "no", codeSource: "transport" });
+    expect(error.message).toContain("outer");
+    const inner = { message: expect.stringMatching("inner") };
+    expect(error.cause).toMatchObject({ code: "ENOTFOUND", cause: inner });
+    expect(leaksOf(error)).toEqual([]);
+  });
 
-    test("in an error that an agent throws at once is not in the error of the call", async () => {
-      const agent = new Agent();
-      Object.assign(agent, {
-        createConnection() {
-          throw failing(text);
-        },
-      });
-      const error = await failureOf(() => connect(server.url, { agent }).deployments.scale("p", 1));
-      expect(leaksOf(error)).toEqual([]);
-      expect(server.requests).toEqual([]);
-    });
+  test("a key in a fetch function's error is not in that of the call", async () => {
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: failing(text) }));
+    const client = connect("https://api.example.com", { fetch });
+    const error = await failureOf(() => client.deployments.scale("p", 1));
+    expect(error.message).toContain("outer");
+    const cause = { code: "ENOTFOUND", hostname: expect.stringMatching(/redacted/) };
+    expect(error.cause).toMatchObject({ cause });
+    expect(error.cause).not.toHaveProperty("cause.request");
+    expect(leaksOf(error)).toEqual([]);
   });
 
   test("the errors of an AggregateError are in the cause, without the key", async () => {
@@ -289,10 +227,6 @@ describe("what is shown of a cut text", () => {
   const spellings: readonly (readonly [how: string, spell: (text: string) => string])[] = [
     ["as it is", (text) => text],
     ["as JSON", json],
-    ["as JSON with \\/", (text) => json(text).replaceAll("/", "\\/")],
-    ["as JSON with \\u escapes", unicode],
-    ["percent-encoded", encodeURIComponent],
-    ["as HTML", (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("/", "&#x2F;")],
   ];
 
   describe.each(transports)("over $name", ({ options }) => {
@@ -327,12 +261,6 @@ describe("what is shown of a cut text", () => {
       expect((await refused()).body).toBe("[redacted] is the wrong key.");
     });
 
-    test("a key in base64 is taken out where the connection broke", async () => {
-      const base64 = btoa(`me:${key}`);
-      server.reply(broken({}, `Wrong: Basic ${base64.slice(0, 20)}`));
-      expect((await refused()).body).toBe("Wrong: Basic bWU6[redacted]");
-    });
-
     test("a key is taken out of what came of gzip that is cut off", async () => {
       const text = `{"message":"${"d".repeat(2000)} ${key} `;
       const bytes = gzipSync(text, { level: 0 });
@@ -364,16 +292,15 @@ describe("what is shown of a cut text", () => {
       );
       expect(error.body).toBe(`${"[redacted] ".repeat(8)}[redacted]`);
     });
-
-    test("of a key of which 7 characters came they stay: they could be part of any word", async () => {
-      server.reply(broken({ "content-length": "1000" }, `{"message":"Wrong key ${key.slice(0, 7)}`));
-      expect((await refused()).body).toBe('{"message":"Wrong key sk-4f9a');
-    });
-
-    test("the beginning of a key stays in a body that is whole", async () => {
-      const body = { message: `Keys begin with ${key.slice(0, 8)}` };
-      server.reply({ status: 401, json: body });
-      expect((await refused()).body).toEqual(body);
-    });
   });
+});
+
+test("of a page that ends with a part of the key and a tag, the message does not show that part", async () => {
+  const apiKey = "sk-0123456789abcdef";
+  const part = apiKey.slice(0, 14);
+  const text = `<html><p>Rejected: ${part}<br>`;
+  server.reply({ status: 403, text, headers: { "content-type": "text/html" } });
+  const { message } = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
+  expect(message).toContain("Rejected: [redacted]");
+  expect(message).not.toContain(part);
 });

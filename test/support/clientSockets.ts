@@ -1,8 +1,8 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import type { Transform, TransformCallback } from "node:stream";
-import { setImmediate as turn } from "node:timers/promises";
 import { Gunzip } from "node:zlib";
+import { until } from "./turns.js";
 
 const clients: Set<Socket> = new Set();
 const opened: Set<(socket: Socket) => void> = new Set();
@@ -48,7 +48,12 @@ export function clientSockets(): ReadonlySet<Socket> {
 
 // What has been taken in passes through promises and streams before it has all its effects.
 async function calm(isMoving: () => boolean): Promise<void> {
-  for (let turns = 0; turns < 20; turns = isMoving() || isUnpacking() ? 0 : turns + 1) await turn();
+  let turns = -1;
+  const isCalm = (): boolean => {
+    turns = turns >= 0 && (isMoving() || isUnpacking()) ? 0 : turns + 1;
+    return turns === 20;
+  };
+  await until(isCalm, "nothing is on its way between clients and servers");
 }
 
 // A server that has stopped reading is sent to in vain. Of TLS nobody knows the client's end.

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
+import { until } from "./turns.js";
 // Loaded already: a clock that a test moves does not wait for a module to be loaded.
 import "../../src/call/errorResponse.js";
 import "../../src/wrappers/request.js";
@@ -81,7 +82,7 @@ export class TestClock {
 
   /** Resolves once something waits for exactly this long from now. */
   async waitsFor(ms: number): Promise<void> {
-    while (!this.isAwaited(ms)) await turn();
+    await until(() => this.isAwaited(ms), `something waits for ${ms} ms`);
   }
 
   /** Lets so much time pass once something waits for exactly that long. */

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterEach, beforeEach } from "vitest";
 import { goodText } from "./responses.js";
+import { listen } from "./servers.js";
+import { soon } from "./turns.js";
 
 /** A real server on a free port that numbers its sockets and knows how many are open. Only clients end them. */
 export class CountingServer {
@@ -38,8 +40,7 @@ export class CountingServer {
       this.most = Math.max(this.most, this.open.size);
       socket.on("error", () => {}).on("close", () => this.open.delete(socket));
     });
-    await once(this.#server.listen(0, "127.0.0.1"), "listening");
-    this.#port = (this.#server.address() as AddressInfo).port;
+    this.#port = await listen(this.#server);
     return this;
   }
 
@@ -50,7 +51,8 @@ export class CountingServer {
 
   /** Resolves once clients have ended every socket. */
   async allClosed(): Promise<void> {
-    await Promise.all([...this.open].map((socket) => once(socket, "close")));
+    const closed = [...this.open].map((socket) => once(socket, "close"));
+    await soon(Promise.all(closed), "clients end every connection");
   }
 
   async close(): Promise<void> {
@@ -59,7 +61,7 @@ export class CountingServer {
     this.#server.close();
     this.#server.closeAllConnections();
     for (const socket of this.open) socket.destroy();
-    await closed;
+    await soon(closed, "the server closes");
   }
 }
 

@@ -9,6 +9,8 @@ import {
 } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { listen } from "./servers.js";
+import { soon } from "./turns.js";
 
 /** What a proxy was asked for: a tunnel to an authority, or a request for a whole URL. */
 export interface Forwarded {
@@ -31,8 +33,7 @@ export class ForwardProxy {
 
   async start(): Promise<void> {
     this.#server.on("connect", (inbound, socket, head) => this.#tunnel(inbound, socket as Socket, head));
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+    await listen(this.#server);
   }
 
   reset(): void {
@@ -45,7 +46,7 @@ export class ForwardProxy {
     this.#server.close();
     this.#server.closeAllConnections();
     for (const socket of this.#sockets) socket.destroy();
-    await closed;
+    await soon(closed, "the proxy closes");
   }
 
   #note({ method = "", url: target = "", headers }: IncomingMessage): void {

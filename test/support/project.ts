@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { seePrinted } from "./canaryWatch.js";
+import { soon } from "./turns.js";
 
 /** This project's folder. */
 export const root: string = fileURLToPath(new URL("../../", import.meta.url));
@@ -21,6 +22,8 @@ export interface Outcome {
 interface Surroundings {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** How long it may take. @default ten minutes, for what builds and installs */
+  readonly withinMs?: number;
 }
 
 /** Starts a program. */
@@ -42,7 +45,11 @@ export async function run(
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject).on("exit", resolve);
   });
-  const [exitCode, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const said = Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const { withinMs = 600_000 } = options;
+  const [exitCode, stdout, stderr] = await soon(said, `${command} ${args.join(" ")} ends`, withinMs).finally(
+    () => child.kill("SIGKILL"),
+  );
   seePrinted(`${stdout}\n${stderr}\n`);
   return { exitCode, stdout, stderr };
 }

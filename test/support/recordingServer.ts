@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -14,6 +14,8 @@ import busboy from "busboy";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { readByClient } from "./clientSockets.js";
 import { done } from "./responses.js";
+import { listen } from "./servers.js";
+import { soon, until } from "./turns.js";
 
 /** A file part as busboy, a parser that is not ours, understood it. */
 export interface ReceivedFile {
@@ -53,7 +55,6 @@ export class RecordingServer {
   requests: ReceivedRequest[] = [];
   /** Sockets accepted since the last reset. */
   connections = 0;
-  readonly #events: EventEmitter = new EventEmitter();
   readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
   #script: Script = () => done;
   #socket: Socket | null = null;
@@ -66,8 +67,7 @@ export class RecordingServer {
     this.#server.on("connection", () => {
       this.connections += 1;
     });
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+    await listen(this.#server);
     return this;
   }
 
@@ -87,10 +87,8 @@ export class RecordingServer {
 
   /** Resolves once so many requests have been received whole, with the last of them. */
   async received(count = 1): Promise<ReceivedRequest> {
-    while (this.requests.length < count) await once(this.#events, "request");
-    const request = this.requests[count - 1];
-    if (request === undefined) throw new Error("There is no such request.");
-    return request;
+    await until(() => this.requests.length >= count, `the server receives ${count} requests`);
+    return this.requests[count - 1] as ReceivedRequest;
   }
 
   /** Resolves once the client has taken in all that was written to the connection of the last request. */
@@ -113,7 +111,7 @@ export class RecordingServer {
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
-    await closed;
+    await soon(closed, "the server closes");
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -124,7 +122,6 @@ export class RecordingServer {
     this.requests.push(received);
     this.#socket = response.socket;
     const reply = this.#script(received, response);
-    this.#events.emit("request");
     if (reply === undefined) return;
     const { status = 200, json, text = JSON.stringify(json) } = reply;
     response.writeHead(status, { "content-type": "application/json", ...reply.headers });

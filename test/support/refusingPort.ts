@@ -1,5 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listen } from "./servers.js";
+import { soon } from "./turns.js";
 
 /** A port of this machine that refuses every connection. */
 export interface RefusingPort {
@@ -13,16 +15,15 @@ export interface RefusingPort {
  * next server that starts.
  */
 export async function refusingPort(): Promise<RefusingPort> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer();
   const accepted = once(server, "connection") as Promise<[Socket]>;
-  const near = await connectFromBelow((server.address() as AddressInfo).port);
-  const [far] = await accepted;
+  const near = await soon(connectFromBelow(await listen(server)), "a port below the system's is free");
+  const [far] = await soon(accepted, "a connection is accepted");
   const port = near.localPort as number;
   const close = async (): Promise<void> => {
     near.destroy();
     far.destroy();
-    await once(server.close(), "close");
+    await soon(once(server.close(), "close"), "the server closes");
   };
   return { port, url: `http://127.0.0.1:${port}`, close };
 }

@@ -11,6 +11,8 @@ import type { ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey, expiredCertificate } from "./certificate.js";
 import { readByClient } from "./clientSockets.js";
 import type { RowServer } from "./decisionRows.js";
+import { listen } from "./servers.js";
+import { soon } from "./turns.js";
 
 /** What a client sends with. */
 type Way = Pick<ClientOptions, "agent" | "dispatcher">;
@@ -74,7 +76,7 @@ export class ServerOfRow {
       socket.on("error", () => {}).on("close", () => this.#sockets.delete(socket));
       if (this.#network === "tls-closed") socket.destroy();
     });
-    await once(this.#server.listen(0, "127.0.0.1"), "listening");
+    await listen(this.#server);
     if (this.#network === "refused") await this.#refuse();
     return this;
   }
@@ -119,7 +121,7 @@ export class ServerOfRow {
     this.#refusing?.destroy();
     for (const end of this.#ends) await end();
     for (const socket of this.#sockets) socket.destroy();
-    await closed;
+    await soon(closed, "the server closes");
   }
 
   get #network(): string | undefined {
@@ -129,7 +131,7 @@ export class ServerOfRow {
   // The near end of a connection: its port is taken, and nobody listens there.
   async #refuse(): Promise<void> {
     this.#refusing = connect((this.#server.address() as AddressInfo).port, "127.0.0.1");
-    await once(this.#refusing, "connect");
+    await soon(once(this.#refusing, "connect"), "a connection is made");
   }
 
   #resolving(lookup: LookupFunction): ClientOptions & { readonly baseUrl: string } {

@@ -20,10 +20,11 @@ export async function runScript(
     node = process.execPath,
     args = [],
     project = root,
-  }: { node?: string; args?: readonly string[]; project?: string } = {},
+    withinMs = 60_000,
+  }: { node?: string; args?: readonly string[]; project?: string; withinMs?: number } = {},
 ): Promise<Outcome> {
   const program = await bundled({ stdin: { contents: script, resolveDir: project, loader: "ts" } });
-  return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env } });
+  return run(node, [...args, program], { cwd: root, env: { TUNERANK_API_KEY: canaryKey, ...env }, withinMs });
 }
 
 /** Runs a file of this project that needs nothing but the sources. */
@@ -42,7 +43,7 @@ const withoutHooks: Plugin = {
     onResolve({ filter: /^vitest$/ }, ({ path: name }) => ({ path: name, namespace: "without-hooks" }));
     onLoad({ filter: /./, namespace: "without-hooks" }, () => ({
       contents:
-        "const none = () => {}; export { none as afterAll, none as afterEach, none as beforeAll, none as beforeEach };",
+        "const none = () => {}; export { none as afterAll, none as afterEach, none as beforeAll, none as beforeEach, none as onTestFinished };",
     }));
   },
 };

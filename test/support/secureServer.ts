@@ -6,6 +6,8 @@ import type { TLSSocket } from "node:tls";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { certificate, certificateKey } from "./certificate.js";
 import { goodText } from "./responses.js";
+import { listen } from "./servers.js";
+import { soon } from "./turns.js";
 
 /** One request, after TLS. */
 export interface SecureRequest {
@@ -54,8 +56,7 @@ export class SecureServer {
     this.#server.on("secureConnection", () => {
       this.connections += 1;
     });
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+    await listen(this.#server);
   }
 
   reset(): void {
@@ -68,7 +69,7 @@ export class SecureServer {
     const closed = once(this.#server, "close");
     this.#server.close();
     this.#server.closeAllConnections();
-    await closed;
+    await soon(closed, "the server closes");
   }
 }
 

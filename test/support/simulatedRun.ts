@@ -5,9 +5,12 @@ import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { Pace } from "../../src/policy/rate.js";
 import type { RetryState } from "../../src/policy/retry.js";
-import { type Clock, Lane, Run, type Work } from "../../src/policy/run.js";
+import { Lane, Run, type Work } from "../../src/policy/run.js";
 import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./decisionRows.js";
+import { EventClock } from "./refusals/simulate.js";
+
+export { EventClock };
 
 /** What a service makes of a request: a response after so long, or a refusal, or no connection. */
 export interface Reaction {
@@ -22,36 +25,6 @@ export interface Reaction {
 export interface Service {
   received(now: number, bytes: number): Reaction;
   responded?(): void;
-}
-
-/** Time that passes from event to event. */
-export class EventClock implements Clock {
-  #now = 0;
-  readonly #events: { at: number; run: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  after(ms: number, run: () => void): () => void {
-    const event = { at: this.#now + ms, run };
-    // In order: the next is the last.
-    let index = this.#events.length;
-    while (index > 0 && (this.#events[index - 1] as { at: number }).at <= event.at) index--;
-    this.#events.splice(index, 0, event);
-    return () => {
-      const found = this.#events.indexOf(event);
-      if (found >= 0) this.#events.splice(found, 1);
-    };
-  }
-
-  next(): boolean {
-    const event = this.#events.pop();
-    if (event === undefined) return false;
-    this.#now = event.at;
-    event.run();
-    return true;
-  }
 }
 
 /** Numbers that look random, the same in each run. */

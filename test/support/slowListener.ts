@@ -3,6 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { goodText } from "./responses.js";
+import { soon } from "./turns.js";
 
 /** A port whose connections do not come about until it wakes. */
 export interface SlowListener {
@@ -32,7 +33,7 @@ const sleeper = `
 export async function slowListener(): Promise<SlowListener | undefined> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(sleeper, { eval: true, workerData: gate });
-  const [port] = (await once(worker, "message")) as [number];
+  const [port] = (await soon(once(worker, "message"), "a server in a thread listens")) as [number];
   let requests = 0;
   worker.on("message", () => requests++);
   await pause(50);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { certificate, certificateKey } from "./certificate.js";
+import { soon } from "./turns.js";
 
 /** What a server in a thread of its own does with each request: the body of a function of `request` and `response`. */
 export interface ThreadServerOptions {
@@ -35,7 +36,7 @@ export class ThreadServer {
     const progress = new Int32Array(new SharedArrayBuffer(8));
     const workerData = { ...options, progress, cert: certificate, key: certificateKey };
     const worker = new Worker(program, { eval: true, workerData });
-    const [port] = (await once(worker, "message")) as [number];
+    const [port] = (await soon(once(worker, "message"), "a server in a thread listens")) as [number];
     return new ThreadServer(worker, port, options, progress);
   }
 
@@ -46,7 +47,7 @@ export class ThreadServer {
   /** Connections accepted since this was last asked, open now, and the most that were open at once; requests received. */
   async counts(): Promise<{ accepted: number; open: number; most: number; requests: number }> {
     this.#worker.postMessage("counts");
-    const [counts] = await once(this.#worker, "message");
+    const [counts] = await soon(once(this.#worker, "message"), "a server in a thread counts");
     return counts;
   }
 
@@ -54,7 +55,7 @@ export class ThreadServer {
     // Not by terminate(): where bytes of TLS come in just then, Node 20 ends the whole process.
     const ended = once(this.#worker, "exit");
     this.#worker.postMessage("close");
-    await ended;
+    await soon(ended, "a server in a thread ends");
   }
 }
 

@@ -1,12 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { once } from "node:events";
-import { createReadStream, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
-import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
+import { readFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { Agent as UndiciAgent } from "undici";
-import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { readErrorBody } from "../../src/call/errorResponse.js";
 import { type Client, type ClientOptions, StatusError } from "../../src/index.js";
 import { redactorOf } from "../../src/redact/redact.js";
@@ -14,8 +9,8 @@ import { wordsFor } from "../../src/transport/node/networkErrors.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
-import { temporaryFolder } from "../support/project.js";
 import { goodText } from "../support/responses.js";
+import { serving } from "../support/servers.js";
 import { until } from "../support/turns.js";
 
 const undici = new UndiciAgent();
@@ -26,20 +21,9 @@ const ways: readonly { readonly name: string; readonly options: () => ClientOpti
   { name: "fetch", options: () => ({ fetch: globalThis.fetch }) },
 ];
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
-
 /** A service that writes raw bytes to each connection once a request has come. */
 async function serve(write: (socket: Socket) => void): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on("error", () => {}).once("data", () => write(socket));
-  });
-  servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as { port: number };
-  return `http://127.0.0.1:${port}`;
+  return `http://127.0.0.1:${await serving(createServer((socket) => socket.once("data", () => write(socket))))}`;
 }
 
 const ask = { method: "GET", path: "/v1/x" } as const;
@@ -65,30 +49,13 @@ describe.each(ways)("over $name", ({ options }) => {
     // With an object for each byte it is 100 MB and more.
     expect(most / count).toBeLessThan(150);
   });
-
-  // Node's fetch decodes by itself, and gives nothing of a body that is cut.
-  test.skipIf(options().fetch)(
-    "a gzipped error body that is cut at once counts with all that arrived",
-    async () => {
-      const body = gzipSync(JSON.stringify({ code: "ABORTED", message: "The database moved." }));
-      const url = await serve((socket) => {
-        const head = `HTTP/1.1 500 No\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: ${body.length + 1000}\r\n\r\n`;
-        socket.end(Buffer.concat([Buffer.from(head), body]));
-      });
-      const client = connect(url, options());
-      for (let i = 0; i < 30; i++)
-        expect((await failureOf(() => client.request(ask))).text).toContain("The database moved");
-    },
-  );
 });
 
 describe.each(ways)("over $name", ({ options }) => {
   test.each([
     ["a header of 128 KiB", `HTTP/1.1 200 OK\r\nx-long: ${"x".repeat(131_072)}\r\n\r\n`],
-    ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{} "],
     ["a bare LF", "HTTP/1.1 200 OK\ncontent-length: 2\n\n{}"],
     ["SSH", "SSH-2.0-OpenSSH_9.2p1\r\n"],
-    ["Redis", "-ERR unknown command\r\n"],
   ])("%s is named, and asked for once more where that is safe", async (_what, bytes) => {
     let sent = 0;
     const url = await serve((socket) => {
@@ -102,25 +69,6 @@ describe.each(ways)("over $name", ({ options }) => {
     expect(sent).toBe(2);
     const resumed = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
     expect(resumed.attempts).toHaveLength(1);
-  });
-});
-
-describe.each(ways)("over $name", ({ options }) => {
-  test("a 413 that comes before the file is sent, with the connection closed, is read each time", async () => {
-    const { folder, remove } = await temporaryFolder();
-    const file = path.join(folder, "train.jsonl");
-    writeFileSync(file, Buffer.alloc(20_000_000, "a"));
-    const url = await serve((socket) => {
-      socket.end('HTTP/1.1 413 Too Large\r\ncontent-length: 27\r\n\r\n{"message":"at most 10 MB"}');
-      setImmediate(() => socket.destroy());
-    });
-    const client = connect(url, options());
-    for (let time = 0; time < 5; time++) {
-      const error = await failureOf(() => client.datasets.upload("reviews", file));
-      expect(error).toMatchObject({ httpStatus: 413, executed: "no" });
-      expect(error.message).toContain("at most 10 MB");
-    }
-    await remove();
   });
 });
 
@@ -143,24 +91,6 @@ describe("a client made by withOptions that is closed with a call in flight", ()
     for (let i = 0; i < 10; i++) await base.rerank({ query: "q", documents: ["d"] });
     expect(server.connections).toBe(2);
     await base.close();
-  });
-
-  test("keepAliveMs: 0 sets a few timers for a call, however long it takes", async () => {
-    const client = connect(server.url, { keepAliveMs: 0, maxConnections: 8 });
-    const timers = vi.spyOn(globalThis, "setTimeout");
-    const pending: (() => void)[] = [];
-    server.listen((_, response) => pending.push(() => response.end(goodText)));
-    const calls = [1, 2].map(() => client.rerank({ query: "q", documents: ["d"] }));
-    await until(() => pending.length === 2);
-    pending[0]?.();
-    await Promise.race(calls);
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    const before = timers.mock.calls.length;
-    await pause(100);
-    expect(timers.mock.calls.length - before).toBeLessThan(5);
-    timers.mockRestore();
-    pending[1]?.();
-    await Promise.all(calls);
   });
 });
 
@@ -192,16 +122,6 @@ test("an upload over fetch that was aborted stops reading an endless stream", as
 });
 
 describe("opening a file", () => {
-  test("a FIFO is named at once, and nothing waits for its writer", async () => {
-    const { folder, remove } = await temporaryFolder();
-    const fifo = path.join(folder, "pipe");
-    execFileSync("mkfifo", [fifo]);
-    const error = await failureOf(() => connect("http://127.0.0.1:1").datasets.upload("reviews", fifo));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toContain("not a regular file");
-    await remove();
-  });
-
   test.each(["EMFILE", "ENFILE", "EIO", "ESTALE", "ENOMEM"])("%s is a lack of this machine", async (code) => {
     const { openPath } = await import("../../src/files/diskFile.js");
     const fs = process.getBuiltinModule("node:fs/promises");
@@ -276,16 +196,6 @@ describe("over fetch", () => {
 
 test("a StatusError is an instance before its constructor has ended, as code compiled to ES5 asks", () => {
   expect(Object.create(StatusError.prototype) instanceof StatusError).toBe(true);
-});
-
-test("a stream that fails says why in the message", async () => {
-  const url = await serve(() => {});
-  const stream = createReadStream("/nowhere/train.jsonl");
-  const upload = () => connect(url).datasets.upload("reviews", stream, { name: "a" });
-  expect((await failureOf(upload)).message).toContain("ENOENT");
-  const again = await failureOf(upload);
-  expect(again).toMatchObject({ code: "FAILED_PRECONDITION", executed: "no" });
-  expect(again.message).toContain("ENOENT");
 });
 
 test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {

@@ -49,16 +49,6 @@ test("over node:http 128 sockets are the most of a client that says nothing", as
   expect(server.most).toBe(128);
 });
 
-test("over node:http clients made with withOptions share one limit", async () => {
-  const client = connect(server.url, { maxConnections: 2 });
-  const clients = [client, client.withOptions({ timeoutMs: 5_000 }), client.withOptions({ accountId: "b" })];
-  await Promise.all(
-    clients.flatMap((one) => Array.from({ length: 5 }, () => one.deployments.scale("prod", 1))),
-  );
-  expect(server.used).toHaveLength(15);
-  expect(server.most).toBe(2);
-});
-
 test("over node:http clients created apart share one limit and their sockets", async () => {
   const clients = Array.from({ length: 5 }, () => connect(server.url, { maxConnections: 2 }));
   await Promise.all(
@@ -177,40 +167,6 @@ test.each(operationCalls)(
     expect(server.used).toEqual([1, 1]);
   },
 );
-
-test.each(operationCalls)(
-  "over node:http $operation aborted while it waits for a socket was never sent",
-  async ({ call, operation }) => {
-    const { held, arrived } = holdResponses(1);
-    const client = connect(server.url, { maxConnections: 1 });
-    const first = client.deployments.scale("first", 1);
-    await arrived;
-    const controller = new AbortController();
-    const waiting = failureOf(() => call(client, { signal: controller.signal }));
-    setImmediate(() => controller.abort());
-    expect(await waiting).toMatchObject({ code: "CANCELLED", executed: "no", operation });
-    held[0]?.end(goodText);
-    await first;
-    server.listen(respond);
-    await client.deployments.scale("last", 1);
-    expect(server.used).toEqual([1, 1]);
-  },
-);
-
-test("over node:http the wait for a socket does not count as connecting", async () => {
-  const { held, arrived } = holdResponses(1);
-  const client = connect(server.url, { maxConnections: 1, connectTimeoutMs: 20 });
-  const first = client.deployments.scale("first", 1);
-  await arrived;
-  const second = client.deployments.scale("second", 1);
-  expect(await isPending(second)).toBe(true);
-  clock.pass(60);
-  expect(await isPending(second)).toBe(true);
-  server.listen(respond);
-  held[0]?.end(goodText);
-  await Promise.all([first, second]);
-  expect(server.used).toEqual([1, 1]);
-});
 
 test("over node:http sockets that fail give their place to the calls that wait", async () => {
   let responded = 0;

@@ -6,23 +6,13 @@ import { createTransport as createWebTransport } from "../../src/platform/web.js
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { ending } from "../support/servers.js";
 import { textOf } from "../support/withHint.js";
 
 const server = useRecordingServer();
 
 describe("a dispatcher", () => {
-  const made: Agent[] = [];
-  afterEach(async () => {
-    await Promise.all(made.splice(0).map((each) => each.destroy()));
-  });
-
-  /** An Agent that ends with its test. */
-  function agent(options?: Agent.Options): Agent {
-    const dispatcher = new Agent(options);
-    made.push(dispatcher);
-    return dispatcher;
-  }
-
+  const agent = (): Agent => ending(new Agent());
   const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
 
   describe("a client with a dispatcher", () => {
@@ -192,17 +182,6 @@ describe("the doubles of tests", () => {
         expect(server.requests).toEqual([]);
       },
     );
-
-    test("responds to an upload over fetch, of whose file it reads nothing", async () => {
-      mocks
-        .get(outside())
-        .intercept({ path: () => true, method: "POST" })
-        .reply(200, { id: "file-1" });
-      if (place === "second") setGlobalDispatcher(mocks);
-      const client = connect(outside(), { allowInsecureHttp: true, fetch: (url, init) => fetch(url, init) });
-      const file = new Uint8Array(5_000_000);
-      expect(await client.datasets.upload("reviews", file, { name: "n" })).toEqual({ id: "file-1" });
-    });
 
     test("leaves alone what goes to this machine, and what has an agent of its own", async () => {
       const agent = new NodeAgent();

@@ -1,50 +1,28 @@
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type RequestListener } from "node:http";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { Agent, Client, interceptors, Pool, ProxyAgent, RetryAgent } from "undici";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf } from "../support/clients.js";
+import { ending, serving } from "../support/servers.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
+import { until } from "../support/turns.js";
 
 const bytes = Uint8Array.from({ length: 5_000_000 }, (_, i) => (i * 31) % 251);
 const file = useTemporaryFile(bytes);
 const question = { query: "q", documents: ["d"] };
-const ranking = JSON.stringify({ data: [{ index: 0, relevance_score: 0.5 }] });
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
-async function serve(
-  listener: RequestListener,
-): Promise<{ url: string; server: Server; sockets: Set<Socket> }> {
-  const server = createServer(listener);
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, sockets };
-}
-
-function ending<T extends { destroy(): Promise<void> }>(dispatcher: T): T {
-  ends.push(() => dispatcher.destroy());
-  return dispatcher;
+async function serve(listener: RequestListener): Promise<string> {
+  return `http://127.0.0.1:${await serving(createServer(listener))}`;
 }
 
 describe("an upload over a dispatcher", () => {
   test("has its exact length and every byte, from a path and from a stream of small chunks in one buffer", async () => {
     const seen: [string | undefined, Buffer][] = [];
-    const { url } = await serve(async (request, response) => {
+    const url = await serve(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
       seen.push([request.headers["content-length"], Buffer.concat(chunks)]);
@@ -71,7 +49,7 @@ describe("an upload over a dispatcher", () => {
   });
 
   test("is read no further than the server takes it", async () => {
-    const { url } = await serve(() => {});
+    const url = await serve(() => {});
     let read = 0;
     async function* endless() {
       for (;;) {
@@ -95,23 +73,8 @@ describe("an upload over a dispatcher", () => {
     expect(await call).toMatchObject({ code: "CANCELLED", executed: "unknown" });
   });
 
-  test("whose file fails says so, and the request is broken off", async () => {
-    const { url } = await serve((request, response) => {
-      request.on("error", () => {}).resume();
-      request.on("end", () => response.end('{"id":"reviews"}'));
-    });
-    async function* failing() {
-      yield new Uint8Array(10);
-      throw new Error("The disk is gone.");
-    }
-    const client = connect(url, { dispatcher: ending(new Agent()) });
-    const error = await failureOf(() => client.datasets.upload("reviews", failing(), { name: "s" }));
-    expect(error.code).toBe("FAILED_PRECONDITION");
-    expect(error.executed).not.toBe("yes");
-  });
-
   test("whose response came before all of it was sent was not taken", async () => {
-    const { url } = await serve((_request, response) => response.end('{"id":"reviews"}'));
+    const url = await serve((_request, response) => response.end('{"id":"reviews"}'));
     async function* slow() {
       for (let i = 0; i < 100; i++) {
         yield new Uint8Array(1000);
@@ -127,7 +90,7 @@ describe("an upload over a dispatcher", () => {
 describe("a call over a dispatcher that ends before its response", () => {
   test("waits for a connection until its deadline, and nothing was sent", async () => {
     const requests: string[] = [];
-    const { url } = await serve((request) => requests.push(`${request.url}`));
+    const url = await serve((request) => requests.push(`${request.url}`));
     const dispatcher = ending(new Pool(url, { connections: 1 }));
     const client = connect(url, { dispatcher });
     const controller = new AbortController();
@@ -141,7 +104,9 @@ describe("a call over a dispatcher that ends before its response", () => {
 
   test.each(["before the response", "inside the response"])("frees its socket %s", async (when) => {
     let isFirst = true;
-    const { url, sockets } = await serve((_request, response) => {
+    const sockets = new Set<Socket>();
+    const url = await serve((request, response) => {
+      sockets.add(request.socket.on("close", () => sockets.delete(request.socket)));
       if (isFirst) response.writeHead(404).end();
       else if (when === "inside the response") response.write('{"data":');
       isFirst = false;
@@ -155,7 +120,7 @@ describe("a call over a dispatcher that ends before its response", () => {
     const error = await failureOf(() => client.rerank(question, { timeoutMs: 500 }));
     const executed = when === "inside the response" ? "yes" : "unknown";
     expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed });
-    await expect.poll(() => sockets.size).toBe(0);
+    await until(() => sockets.size === 0);
   });
 });
 
@@ -174,7 +139,7 @@ describe("a file that the dispatcher would send again by itself", () => {
 
   test.each(cases)("after %s: %s is sent once", async (_what, _source, open, status, make) => {
     const sizes: number[] = [];
-    const { url } = await serve(async (request, response) => {
+    const url = await serve(async (request, response) => {
       let size = 0;
       request.on("error", () => {});
       for await (const chunk of request) size += chunk.length;
@@ -200,32 +165,14 @@ describe("a response over a dispatcher", () => {
       gzipSync(Buffer.alloc(2_000_000, " ")),
     ],
   ])("%s is not read", async (_what, headers, body) => {
-    const { url } = await serve((_request, response) => response.writeHead(200, headers).end(body));
+    const url = await serve((_request, response) => response.writeHead(200, headers).end(body));
     const client = connect(url, { dispatcher: ending(new Agent()) });
     const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
     expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
   });
 
-  test("is decoded, has its headers, and comes after others such as 103", async () => {
-    const { url } = await serve((_request, response) => {
-      response.writeEarlyHints({ link: "</a>; rel=preload" });
-      response.writeHead(200, {
-        "content-encoding": "gzip",
-        "set-cookie": ["a=1", "b=2"],
-        "x-request-id": "r-1",
-      });
-      response.end(gzipSync(ranking));
-    });
-    const { data, requestId } = await connect(url, { dispatcher: ending(new Agent()) })
-      .rerank(question)
-      .withResponse();
-    expect([data.data, requestId]).toEqual([[{ index: 0, relevance_score: 0.5 }], "r-1"]);
-  });
-
   test("that a RetryAgent makes an error of keeps its status", async () => {
-    const { url } = await serve((_request, response) =>
-      response.writeHead(503, { "x-request-id": "r-2" }).end(),
-    );
+    const url = await serve((_request, response) => response.writeHead(503, { "x-request-id": "r-2" }).end());
     const dispatcher = ending(new RetryAgent(new Client(url), { maxRetries: 0 }));
     const error = await failureOf(() => connect(url, { dispatcher }).rerank(question));
     expect(error).toMatchObject({
@@ -237,7 +184,7 @@ describe("a response over a dispatcher", () => {
   });
 
   test("has neither the key nor the credentials of a proxy in what failed", async () => {
-    const { url } = await serve((_request, response) => response.destroy());
+    const url = await serve((_request, response) => response.destroy());
     const credentials = "proxy-user:proxy-password-1";
     const proxy = url.replace("//", `//${credentials}@`);
     for (const dispatcher of [

@@ -63,17 +63,6 @@ describe("a fetch function of one's own", () => {
       expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
     });
 
-    test("that does not heed its signal holds no call that is aborted", async () => {
-      const controller = new AbortController();
-      const { fetch } = keeping(() => {
-        queueMicrotask(() => controller.abort());
-        return new Promise(() => {});
-      });
-      const client = connect("https://api.example.com", { fetch });
-      const error = await failureOf(() => client.deployments.scale("prod", 1, { signal: controller.signal }));
-      expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown" });
-    });
-
     test("has its signal aborted when the call ends early, and not otherwise", async () => {
       const pending = keeping(() => new Promise(() => {}));
       const client = connect("https://api.example.com", { fetch: pending.fetch });
@@ -86,32 +75,6 @@ describe("a fetch function of one's own", () => {
       const quick = keeping(async () => Response.json(goodJson));
       await connect("https://api.example.com", { fetch: quick.fetch }).deployments.scale("prod", 1);
       expect(quick.seen[0]?.init.signal?.aborted).toBe(false);
-    });
-
-    test("that fails in its own way is UNAVAILABLE: whether the call ran is not known", async () => {
-      const { fetch } = keeping(() => Promise.reject(new TypeError("no network here")));
-      const error = await failureOf(() =>
-        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
-      );
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
-      expect(error.cause).toMatchObject({ name: "TypeError", message: "no network here" });
-    });
-
-    test.each([
-      [
-        "throws",
-        () => {
-          throw new Error("broken");
-        },
-      ],
-      ["gives nothing", async () => undefined],
-      ["gives something else", async () => ({ ok: true })],
-    ])("that %s makes the call reject with a StatusError", async (_what, respond) => {
-      const fetch = respond as unknown as FetchLike;
-      const error = await failureOf(() =>
-        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
-      );
-      expect(error.executed).toBe("unknown");
     });
 
     test("that hides a redirect as browsers do is not followed", async () => {
@@ -216,22 +179,6 @@ describe("the response of a fetch function", () => {
       const error = await failureOf(() => client().request(request, { maxResponseBytes: 100 }));
       expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
       expect(await client().request(request, { maxResponseBytes: 10_000 })).toEqual(JSON.parse(text));
-    });
-
-    test("brings the status of an error that is too long to be read", async () => {
-      server.reply({ status: 404, text: "x".repeat(100_000) });
-      expect(await failureOf(async () => scale?.call(client()))).toMatchObject({ code: "NOT_FOUND" });
-    });
-
-    test("that is cut short was carried out, and is read again", async () => {
-      server.reply((_request, response) => {
-        response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
-        response.write('{"data":[');
-        setImmediate(() => response.destroy());
-        return undefined;
-      });
-      const error = await failureOf(async () => scale?.call(client({ maxRetries: 0 })));
-      expect(error).toMatchObject({ code: "INTERNAL", executed: "yes" });
     });
   });
 

@@ -1,25 +1,15 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { Agent, type Dispatcher, interceptors, Pool } from "undici";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { connect, failureOf } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { ending, serving } from "../support/servers.js";
 import { turns, until } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 const server = useRecordingServer();
 expectNothingUnhandled();
-const made: Agent[] = [];
-afterEach(async () => {
-  await Promise.all(made.splice(0).map((each) => each.destroy()));
-});
-
-/** An Agent that ends with its test. */
-function agent(): Agent {
-  const dispatcher = new Agent();
-  made.push(dispatcher);
-  return dispatcher;
-}
+const agent = (): Agent => ending(new Agent());
 
 describe("an interceptor", () => {
   type Interceptor = Dispatcher.DispatcherComposeInterceptor;
@@ -36,12 +26,6 @@ describe("an interceptor", () => {
       onResponseEnd: (...given) => handler.onResponseEnd?.(...given),
       onResponseError: (...given) => handler.onResponseError?.(...given),
     });
-
-  test("that does not pass on the start of a request makes no lost one look unsent", async () => {
-    server.reply((_request, response) => void response.destroy());
-    expect(await resume(silent)()).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
-    expect(server.requests).toHaveLength(1);
-  });
 
   test("that was seen to do so leaves open what became of all that follows", async () => {
     const call = resume(silent);
@@ -82,15 +66,17 @@ describe("an interceptor", () => {
   ])(
     "a reset in a first TLS handshake is proof that nothing was sent, with %s",
     async (_what, interceptor) => {
-      const closing = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
-      await once(closing.listen(0, "127.0.0.1"), "listening");
-      const url = `https://127.0.0.1:${(closing.address() as AddressInfo).port}`;
+      let connections = 0;
+      const closing = createServer((socket) => {
+        connections += 1;
+        socket.once("data", () => socket.resetAndDestroy());
+      });
+      const url = `https://127.0.0.1:${await serving(closing)}`;
       const dispatcher = interceptor ? agent().compose(interceptor) : agent();
-      const error = await failureOf(() =>
-        connect(url, { dispatcher }).reinforcementFineTuningJobs.resume("job-1"),
-      );
-      closing.close();
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+      const client = connect(url, { dispatcher, maxRetries: 1 });
+      const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+      expect([error.attempts.length, connections]).toEqual([2, 2]);
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", executedBecause: "nothing-sent" });
     },
   );
 

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "../../src/index.js";
+import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
 import { certificate } from "../support/certificate.js";
 import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
@@ -215,4 +216,56 @@ describe("the command line", () => {
       expect(proxy.seen).toEqual([]);
     },
   );
+});
+
+// On Linux this address leads to this machine, and is none of those that never go through a proxy.
+test.runIf(process.platform === "linux")(
+  "a client with a proxy shares no connection with one without",
+  async () => {
+    const url = plain.url.replace("127.0.0.1", "0.0.0.0");
+    const direct = connect(url, { allowInsecureHttp: true });
+    await direct.rerank(rerank);
+    expect(proxy.seen).toHaveLength(0);
+    const proxied = connect(url, { allowInsecureHttp: true, proxy: proxy.url });
+    await proxied.rerank(rerank);
+    expect(proxy.seen.map(({ method }) => method)).toEqual(["CONNECT"]);
+    await Promise.all([direct.close(), proxied.close()]);
+  },
+);
+
+describe("the variables", () => {
+  const address = "http://proxy.example:8080";
+  const [http, https] = [new URL("http://api.example.com"), new URL("https://api.example.com")];
+
+  test.each<[url: URL, name: string, used: boolean]>([
+    [http, "http_proxy", true],
+    // A request's header `Proxy` sets it in a program that runs as CGI (httpoxy).
+    [http, "HTTP_PROXY", false],
+    [http, "https_proxy", false],
+    [http, "ALL_PROXY", true],
+    [https, "https_proxy", true],
+    [https, "HTTPS_PROXY", true],
+    [https, "http_proxy", false],
+  ])("for %s the variable %s counts: %s", (url, name, used) => {
+    expect(proxyFromEnvironment(url, { [name]: address })?.href).toBe(used ? `${address}/` : undefined);
+  });
+
+  test.each<[entry: string, hosts: string, excepted: boolean]>([
+    ["example.com", "example.com api.example.com a.b.example.com EXAMPLE.COM", true],
+    [".example.com", "example.com api.example.com", true],
+    ["example.com.", "example.com api.example.com", true],
+    ["example.com", "badexample.com example.com.evil.test example.org", false],
+    ["api.example.com", "example.com", false],
+    ["example.com:8443", "example.com", false],
+    ["example.com:443", "example.com api.example.com", true],
+    ["10.0.0.0/8", "10.1.2.3", true],
+    ["10.0.0.0/8", "11.1.2.3", false],
+    ["fd00::/8", "[fd00::1]", true],
+    [" other.test , example.com ", "example.com", true],
+    ["*", "anything.test", true],
+    ["", "example.com", false],
+  ])("NO_PROXY=%s excepts %s: %s", (entry, hosts, excepted) => {
+    for (const host of hosts.split(" "))
+      expect([host, isExcepted(new URL(`https://${host}`), entry)]).toEqual([host, excepted]);
+  });
 });

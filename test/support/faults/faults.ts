@@ -391,17 +391,13 @@ export const responseFaults: readonly Fault[] = [
 
 const statusLine = "HTTP/1.1 200 OK\r\n";
 
-function headFault(name: string, request: Act, outcomes: Outcomes, more: Partial<Fault> = {}): Fault {
-  return { name, start: () => serve({ request }), outcomes, ...more };
-}
-
 // No response can be made of it: as good as a close before headers.
 function unreadable(name: string, act: Act, more: Partial<Fault> = {}): Fault {
-  return headFault(name, act, like("close-before-headers"), more);
+  return fault(name, act, like("close-before-headers"), more);
 }
 
 function stalled(name: string, act: Act, more: Partial<Fault> = {}): Fault {
-  return headFault(name, act, like("deadline"), { client: short, ...more });
+  return fault(name, act, like("deadline"), { client: short, ...more });
 }
 
 // What is no HTTP would most likely be none again: one retry, where that is safe.
@@ -410,7 +406,7 @@ function garbled(name: string, act: Act, more: Partial<Fault> = {}): Fault {
     const { requests, attempts } = outcome;
     return [operation, { ...outcome, requests: Math.min(requests, 2), attempts: Math.min(attempts, 2) }];
   });
-  return headFault(name, act, Object.fromEntries(lost), more);
+  return fault(name, act, Object.fromEntries(lost), more);
 }
 
 /** Responses whose head never comes, or is none. */
@@ -444,20 +440,20 @@ export const headFaults: readonly Fault[] = [
     "a length and chunks",
     send(respond(200, "2\r\n{}\r\n0\r\n\r\n", { "content-length": 2, "transfer-encoding": "chunked" })),
   ),
-  headFault(
+  fault(
     "101: another protocol",
     send(head("101 Switching Protocols", { upgrade: "x", connection: "upgrade" })),
     like("status-101"),
     // Node's fetch hides the response.
     { overFetch: { outcomes: like("close-before-headers") } },
   ),
-  headFault("100, then a good response", send(head("100 Continue"), good), succeeds, {
+  fault("100, then a good response", send(head("100 Continue"), good), succeeds, {
     // Node's fetch takes none that it has not asked for.
     overFetch: { outcomes: like("close-before-headers") },
   }),
-  headFault("102, then a good response", send(head("102 Processing"), good), succeeds),
-  headFault("103, then a good response", send(head("103 Early Hints", { link: "<x>" }), good), succeeds),
-  headFault("HTTP/1.0 without a length", sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${goodText}`), succeeds),
+  fault("102, then a good response", send(head("102 Processing"), good), succeeds),
+  fault("103, then a good response", send(head("103 Early Hints", { link: "<x>" }), good), succeeds),
+  fault("HTTP/1.0 without a length", sendAndClose(`HTTP/1.0 200 OK\r\n\r\n${goodText}`), succeeds),
 ];
 
 /** Every shape of an error body; the event of the decision table with the same code and status says what comes of it. */

@@ -17,7 +17,8 @@ import { connect, type OperationCall, operationCalls } from "../clients.js";
 import type { TestClock } from "../clock.js";
 import { type DecisionRow, decisionRows } from "../decisionRows.js";
 import { goodText } from "../responses.js";
-import { turns } from "../turns.js";
+import { listen } from "../servers.js";
+import { soon, turns } from "../turns.js";
 
 /** Where a faulty service is, and what it has seen. */
 export interface Place {
@@ -185,9 +186,7 @@ class FaultServer implements Place {
   }
 
   async start(): Promise<this> {
-    await Promise.all(
-      [this.#server, this.#elsewhere].map((server) => once(server.listen(0, "127.0.0.1"), "listening")),
-    );
+    await Promise.all([this.#server, this.#elsewhere].map((server) => listen(server)));
     return this;
   }
 
@@ -209,7 +208,7 @@ class FaultServer implements Place {
     this.#server.close();
     this.#elsewhere.close();
     for (const socket of this.sockets) socket.destroy();
-    await closed;
+    await soon(closed, "a faulty service closes");
   }
 
   #serve(socket: Socket): void {
