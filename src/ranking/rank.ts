@@ -3,15 +3,16 @@ import { isTraced, publishCall } from "#platform";
 import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
-import { isStatusError } from "../errors/statusError.js";
+import { isStatusError, loaded } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback, checkCount } from "../options/arguments.js";
+import { checkCallback, checkCount, concurrencyOf } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
+import { type Limiters, loadedRunOf, sharedLimiter } from "../policy/cap.js";
 import { backoff, fewAtOnce } from "../policy/decisions.js";
-import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
+import type { Limiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
@@ -26,7 +27,7 @@ import {
   rankedItems,
   readRanking,
 } from "./merge.js";
-import { type Batch, concurrencyOf, type PlannedItems, planItems } from "./plan.js";
+import { type Batch, type PlannedItems, planItems } from "./plan.js";
 import { type BatchRun, runBatches } from "./run.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
@@ -34,8 +35,6 @@ import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 export interface RerankCall {
   readonly client: ClientConfig;
   readonly limiters: Limiters;
-  /** Waits for a module that is loaded on first use. @throws StatusError */
-  loaded<T>(part: Promise<T>): Promise<T>;
   readonly deadline: Deadline;
   send<R>(body: RerankRequest, own: CallOptions | undefined, read: ResponseReader<R>): Promise<Outcome<R>>;
 }
@@ -133,7 +132,7 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       throw error;
     }
   };
-  const { limiters, loaded, deadline } = rerank;
+  const { limiters, deadline } = rerank;
   const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
   let concurrency: number | Limiter = max;
   // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
@@ -143,7 +142,10 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
     const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
     concurrency = sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
   }
-  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, run });
+  // A single batch is a single call, which takes its turn by itself.
+  const { cap } = limiters;
+  const within = cap && batches.length > 1 ? await deadline.untilEnded(loadedRunOf(cap)) : undefined;
+  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, within, run });
   if (failed === undefined) return mergeRankings(results, options.topN);
   const { batch, error } = failed;
   const { offset, count } = batches[batch] as Batch;
