@@ -13,8 +13,8 @@ import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
-import type { Cap } from "../policy/cap.js";
 import { budget as budgetRule } from "../policy/decisions.js";
+import type { Cap } from "../policy/limits.js";
 import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
@@ -94,7 +94,7 @@ export async function makeCall<T>(
     settings.policy?.begun?.(deadline);
     const { cap } = call.client;
     const isSingle = cap !== undefined && settings.policy === undefined;
-    const late = isSingle && (await deadline.untilEnded(loaded(import("../policy/cap.js"))));
+    const late = isSingle && (await deadline.untilEnded(loaded(import("../policy/limits.js"))));
     const run = late ? late.inTurn(cap as Cap, runAttempts<T>) : runAttempts<T>;
     result = await (isTraced("call") ? publishRequest(request, targetOf, () => run(call)) : run(call));
   } finally {

@@ -3,7 +3,7 @@ import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { FileSource } from "../files/fileSource.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
-import type { Cap } from "../policy/cap.js";
+import type { Cap } from "../policy/limits.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";

@@ -1,7 +1,7 @@
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, type Deadline, now } from "../transport/time.js";
-import { addTo, removeFrom } from "../values.js";
+import { addTo, memberOf, removeFrom } from "../values.js";
 import { type Limiter, outOfFiles } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import {
@@ -348,9 +348,10 @@ export class Lane implements AttemptTimes {
     if (this.#end()) run.limiter.responded(this);
   }
 
-  /** Records the tokens that the response reports, if it does. */
-  counted(tokens: unknown): void {
-    this.#within?.counted(tokens);
+  /** Counts the tokens in the `usage` of the response. */
+  counted(usage: unknown): void {
+    this.#within?.counted(usage);
+    const tokens = memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
     this.#run.pace?.counted(tokens, this.bytes, this.estimated);
   }
 

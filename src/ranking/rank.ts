@@ -10,11 +10,11 @@ import { checkCallback, checkCount, concurrencyOf } from "../options/arguments.j
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
-import { type Limiters, loadedRunOf, sharedLimiter } from "../policy/cap.js";
 import { backoff, fewAtOnce } from "../policy/decisions.js";
 import type { Limiter } from "../policy/limiter.js";
+import type { Limiters } from "../policy/limits.js";
 import { attemptPolicy } from "../policy/retry.js";
-import type { Lane } from "../policy/run.js";
+import type { Lane, Run } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
@@ -133,18 +133,19 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
     }
   };
   const { limiters, deadline } = rerank;
-  const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
-  let concurrency: number | Limiter = max;
-  // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
-  const isSearched = batches.length > fewAtOnce && plan.untilDeadline;
-  if (plan.concurrency !== max && !isSearched) concurrency = Math.min(fewAtOnce, max);
-  else if (plan.concurrency !== max) {
-    const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
-    concurrency = sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
-  }
-  // A single batch is a single call, which takes its turn by itself.
   const { cap } = limiters;
-  const within = cap && batches.length > 1 ? await deadline.untilEnded(loadedRunOf(cap)) : undefined;
+  const isAuto = typeof plan.concurrency === "object";
+  const max = typeof plan.concurrency === "object" ? plan.concurrency.max : plan.concurrency;
+  let concurrency: number | Limiter = isAuto ? Math.min(fewAtOnce, max) : max;
+  let within: Run | undefined;
+  // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
+  const isSearched = isAuto && batches.length > fewAtOnce && plan.untilDeadline;
+  // A single batch is a single call, which takes its turn by itself.
+  if (isSearched || (cap && batches.length > 1)) {
+    const late = await deadline.untilEnded(loaded(import("../policy/limits.js")));
+    if (isSearched) concurrency = late.sharedLimiter(limiters, max, backoff.longestRetryAfterMs);
+    within = cap && late.runOf(cap);
+  }
   const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, within, run });
   if (failed === undefined) return mergeRankings(results, options.topN);
   const { batch, error } = failed;

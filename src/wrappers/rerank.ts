@@ -7,7 +7,7 @@ import { checkDuration } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
-import type { Limiters } from "../policy/cap.js";
+import type { Limiters } from "../policy/limits.js";
 import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
 import { Deadline } from "../transport/time.js";
