@@ -1,6 +1,7 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
+import { loaded } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import { checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
@@ -8,7 +9,7 @@ import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
 import { makeUpload } from "./datasets.js";
-import { draftOf, loaded, startCall } from "./invoke.js";
+import { draftOf, startCall } from "./invoke.js";
 import type {
   ClientInside,
   OperationArguments,
