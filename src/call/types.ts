@@ -28,8 +28,6 @@ export interface PreparedRequest<T> {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: Body;
-  /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
-  readonly whole?: Promise<PreparedRequest<T>> | undefined;
   /** The file in the body; undefined when there is none. */
   readonly file: FileSource | undefined;
   /** The media type of the body; undefined when there is none. */
@@ -101,7 +99,7 @@ export interface Received<T> {
 
 /** A call's value and response, with the attempts that it took. */
 export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
-  readonly attempts: readonly Attempt[];
+  attempts(): readonly Attempt[];
 }
 
 /** The state of a running call. */

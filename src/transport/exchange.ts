@@ -1,5 +1,6 @@
 // The parts that all transports share: the interface, one request in flight, its response, and its failure. Each
 // transport adds only how bytes leave and arrive.
+import type { RetryEvent, StatusCode } from "../errors/codes.js";
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/types.js";
 import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
@@ -64,6 +65,13 @@ export interface TransportFailure {
   /** What to do, or another possible cause of a failed connection. */
   readonly advice?: string | undefined;
   readonly cause?: unknown;
+}
+
+/** A transport's failure, and what the platform knows of its cause. */
+export interface Explained extends TransportFailure {
+  readonly event?: RetryEvent | undefined;
+  readonly code?: StatusCode | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** Whether a thrown value is a transport's failure. Looks only for `phase`, since the value may be any object. */
