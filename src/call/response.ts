@@ -87,7 +87,13 @@ export function toldBy(
 ): Pick<Failure, "httpStatus" | "requestId" | "headers"> {
   const id = requestIdOf(headers);
   const requestId = id && redact(id);
-  return { httpStatus, requestId, headers: () => hiding?.redactValues(redact, headers) as ResponseHeaders };
+  const each = () =>
+    Object.fromEntries(Object.entries(headers).map((pair) => pair.map((text) => redact(text))));
+  return {
+    httpStatus,
+    requestId,
+    headers: () => (hiding?.redactValues(redact, headers) ?? each()) as ResponseHeaders,
+  };
 }
 
 /** The response's `x-request-id`, else `request-id`. */
