@@ -67,7 +67,7 @@ export async function makeCall<T>(
     deadline.limit(timesOf(operation, settings), settings.signal);
     const prepared = prepare(settings, own);
     if (prepared instanceof Promise) {
-      request = await deadline.untilEnded(prepared, (late) => late.file?.close());
+      request = await deadline.untilEnded(prepared, (late) => late.form?.part.file.close());
       deadline.limit(timesOf(operation, settings, request), settings.signal);
     } else request = prepared;
     const idempotent = settings.idempotent ?? request.idempotent;
@@ -79,7 +79,6 @@ export async function makeCall<T>(
       deadline,
       attempts: [],
       ran: nothingSent,
-      key: "",
       keys: [],
       freshSocket: !isIdempotentKind[kindOf(request.operation, idempotent)],
       retriedFree: false,
@@ -89,7 +88,7 @@ export async function makeCall<T>(
       ? publishRequest(request, targetOf, () => runAttempts(call))
       : runAttempts(call));
   } finally {
-    if (request?.file) await deadline.untilEnded(request.file.close()).catch(() => {});
+    if (request?.form) await deadline.untilEnded(request.form.part.file.close()).catch(() => {});
     deadline.dispose();
   }
   if (result instanceof StatusError) throw result;
@@ -137,7 +136,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
         maxRetries: settings.maxRetries,
         timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
         budget: free ? budgetRule.full : budget.left,
-        replayable: call.request.file?.replayable ?? true,
+        replayable: call.request.form?.part.file.replayable ?? true,
         freshKey:
           typeof client.apiKey === "function" &&
           attempts.slice(0, -1).every((earlier) => memberOf(earlier, "httpStatus") !== 401),
@@ -195,9 +194,8 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
         ? client.apiKey
         : await deadline.untilEnded(currentKey(client.apiKey, run));
     if (found instanceof Failure) return found;
-    run.key = found;
     if (!keys.includes(found)) keys.push(found);
-    if (request.file) await deadline.untilEnded(request.file.check());
+    if (request.form) await deadline.untilEnded(request.form.part.file.check());
     const loading = transport.ready?.(request.url);
     if (loading) await deadline.untilEnded(loading);
     const headers: Record<string, string> = {
@@ -213,6 +211,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       url: request.url,
       headers,
       body: request.body,
+      form: request.form,
       maxResponseBytes: request.maxResponseBytes,
       freshSocket: run.freshSocket,
       connectTimeoutMs: client.connectTimeoutMs,
@@ -302,13 +301,13 @@ function attemptRecord(
 
 /** Makes the error that a failed call rejects with. */
 function callError<T>(
-  { request, attempts, key, ran }: RunningCall<T>,
+  { request, attempts, keys, ran }: RunningCall<T>,
   failure: Failure,
   notRetried: NotRetried,
 ): StatusError {
   const { executed, executedBecause } = ran;
   // The last attempt's hint does not apply if an earlier attempt, unlike the last one, may have run the operation.
-  const hint = (failure.httpStatus === 401 && keyAdvice(key)) || failure.hint;
+  const hint = (failure.httpStatus === 401 && keyAdvice(keys.at(-1) ?? "")) || failure.hint;
   const advice = (executed === failure.executed && hint) || undefined;
   const { message, notRetried: why = notRetried } = failure;
   const more = { executed, executedBecause, notRetried: why, attempts, hint: undefined, advice };

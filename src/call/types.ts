@@ -1,12 +1,12 @@
 // The types of a call, from its specification to its outcome.
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
-import type { FileSource } from "../files/fileSource.js";
+import type { Multipart } from "../files/multipart.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
-import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
+import type { Transport, TransportResponse } from "../transport/exchange.js";
 import type { Deadline } from "../transport/time.js";
 import type { ResponseReader } from "./response.js";
 
@@ -27,9 +27,9 @@ export interface PreparedRequest<T> {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly body: Body;
-  /** The file in the body; undefined when there is none. */
-  readonly file: FileSource | undefined;
+  readonly body: string | Uint8Array | undefined;
+  /** The form with a file that is sent in place of `body`; undefined when there is none. */
+  readonly form: Multipart | undefined;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
@@ -113,8 +113,6 @@ export interface RunningCall<T> {
   readonly attempts: Attempt[];
   /** Whether the operation ran, from all attempts together. */
   ran: Ran;
-  /** The API key of the attempt in flight. */
-  key: string;
   /** Every API key that the call's attempts used. */
   readonly keys: string[];
   /** Whether the next attempt must use a new connection. */

@@ -1,6 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
-import type { Explained, Transport, TransportFailure, TransportOptions } from "../transport/exchange.js";
+import type { Transport, TransportFailure, TransportOptions } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
 
 /** The runtime's part of the User-Agent. */
@@ -57,7 +57,7 @@ export async function loadHiding(): Promise<void> {
 }
 
 /** Returns the failure unchanged: the messages of `fetch` are written for people, and tell no more. */
-export function explained(failure: TransportFailure): Explained {
+export function explained(failure: TransportFailure): TransportFailure {
   return failure;
 }
 

@@ -9,20 +9,14 @@ import type { Deadline } from "./time.js";
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
 
-/** A request's body. A `Multipart` is a form with a file. */
-export type Body = string | Uint8Array | Multipart | undefined;
-
-/** Whether a body is a form. Checks for a member, not the class, because the class is loaded with the first upload. */
-export function isForm(body: Body): body is Multipart {
-  return typeof body === "object" && Object.hasOwn(body, "part");
-}
-
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
   /** Header names in lower case; with `content-type`, without `content-length`. The transport may add headers. */
   readonly headers: Record<string, string>;
-  readonly body: Body;
+  readonly body: string | Uint8Array | undefined;
+  /** The body of an upload, in place of `body`. */
+  readonly form: Multipart | undefined;
   /** The largest 2xx response to accept, in bytes after decoding. */
   readonly maxResponseBytes: number;
   /** Whether the request needs a new connection, because the server may just be closing one that was used before. */
@@ -65,10 +59,7 @@ export interface TransportFailure {
   /** What to do, or another possible cause of a failed connection. */
   readonly advice?: string | undefined;
   readonly cause?: unknown;
-}
-
-/** A transport's failure, and what the platform knows of its cause. */
-export interface Explained extends TransportFailure {
+  /** What the platform knows from the cause: the row of the decision table, the code of the error, and its hint. */
   readonly event?: RetryEvent | undefined;
   readonly code?: StatusCode | undefined;
   readonly hint?: string | undefined;
@@ -108,7 +99,7 @@ export interface TransportOptions {
 /** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
   /** Loads the modules that sending to an address needs; undefined if none is missing. */
-  ready?(url: URL): Promise<void> | undefined;
+  readonly ready?: ((url: URL) => Promise<void> | undefined) | undefined;
   /** The secrets to redact besides the API key. */
   readonly secrets?: readonly string[];
   /** How many connections may be open at one time; undefined if this client does not limit their number. */
@@ -273,7 +264,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     const seen = { message: text, phase, reason: "network", status: response?.status };
     // No prototype: the failure must hold only what was seen, nothing from a polluted Object.prototype.
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
-    this.settle();
+    this.request = undefined;
+    this.body?.close();
     this.#reject(failure);
     this.stop();
   }
@@ -300,13 +292,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   protected abstract early(): void;
 
   protected deliver(response: Received): void {
-    this.settle();
-    this.resolve(response);
-  }
-
-  /** Releases the request and its body. */
-  protected settle(): void {
     this.request = undefined;
     this.body?.close();
+    this.resolve(response);
   }
 }

@@ -49,7 +49,7 @@ export function prepare<T>(
     url: exactUrl(settings.client.baseUrl + target),
     headers: undefined,
     body: body && writeJson(body),
-    file: undefined,
+    form: undefined,
     contentType: body && contentType,
     maxResponseBytes,
     read,

@@ -4,7 +4,7 @@ import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import { valueOr } from "../../values.js";
-import { type Body, type Exchange, TransportResponse } from "../exchange.js";
+import { type Exchange, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
 
@@ -15,7 +15,7 @@ const shortBody = 2_000;
  * Sets a request's `accept-encoding` header, in place of the caller's. A request with a short body gets one only if the
  * caller gave one.
  */
-export function acceptEncodings(headers: Record<string, string>, body: Body): void {
+export function acceptEncodings(headers: Record<string, string>, body: unknown): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
   if (isShort && headers["accept-encoding"] === undefined) return;
   headers["accept-encoding"] = "gzip, deflate, br";

@@ -1,9 +1,8 @@
 // What the errors of the network, of TLS and of proxies mean, and what to do about them.
-import type { RetryEvent, StatusCode } from "../../errors/codes.js";
 import { Failure } from "../../errors/failure.js";
 import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor, valueOr } from "../../values.js";
-import { type Explained, networkCode, type TransportFailure } from "../exchange.js";
+import { networkCode, type SeenDetails, type TransportFailure } from "../exchange.js";
 
 /**
  * An error's message; never throws. If every address of a host failed, the error has no message, but an error for each.
@@ -19,15 +18,19 @@ export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
 /** The text and details of a failure if a proxy opened no tunnel for a request, with advice. */
-export function refusedByProxy(
-  status: number,
-): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
+export function refusedByProxy(status: number): [text: string, details: SeenDetails] {
   let advice = "The proxy allows no connection to this host: ask those who run it, or connect without it.";
   if (status === 407)
     advice = "The proxy asks for credentials: put its user name and password in the proxy's address.";
-  if (status >= 500)
-    advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
-  return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
+  // A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
+  const isDown = status >= 500;
+  if (isDown) advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
+  const event = isDown ? "neverConnected" : "refused";
+  const code = isDown ? "UNAVAILABLE" : status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
+  return [
+    `The proxy did not open a tunnel (HTTP ${status}).`,
+    { reason: "proxy", status, advice, event, code },
+  ];
 }
 
 // An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
@@ -93,7 +96,7 @@ export function mocked({ message, cause, body }: Failure): Failure | undefined {
 const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
 
 /** What the cause of a failure tells: how far the request got, whose fault it is, and what to do. */
-export function explained(seen: TransportFailure): Explained {
+export function explained(seen: TransportFailure): TransportFailure {
   const { reason, cause } = seen;
   if (reason !== "network") return explainedOfFetch(seen);
   // The cause is code of this process (a library, an agent, a mock), which would fail again.
@@ -106,21 +109,27 @@ export function explained(seen: TransportFailure): Explained {
 }
 
 /** The same for the `fetch` of Bun and Deno, which throws a TypeError for a lost network and for a program's mistake. */
-export function explainedOfFetch(seen: TransportFailure): Explained {
-  const { reason, cause } = seen;
+export function explainedOfFetch(seen: TransportFailure): TransportFailure {
+  const { cause, advice } = seen;
   const phase = seen.isGuessed && isBeforeConnection(cause) ? "connect" : seen.phase;
-  const known = phase === "connect" ? unconnected(seen) : undefined;
-  const gaveUp = reason === "network" ? timedOutByFetch(cause) : undefined;
-  let event: RetryEvent | undefined;
-  if (gaveUp) event = phase === "body" ? "bodyLost" : "attemptTimeout";
+  const found = seen.reason === "network" ? networkCode(cause) : "";
+  let { event, code } = seen;
+  let hint = phase === "connect" ? advice : undefined;
+  if (seen.reason === "network" && phase === "connect") {
+    const known = hints.find(([codes]) => codes.test(found))?.[1];
+    hint = known && advice ? `${known} ${advice}` : (known ?? advice);
+    const other = lasting.test(found) ? "tlsFailure" : "neverConnected";
+    event = found === "ENOTFOUND" ? "nameNotFound" : other;
+  } else if (/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(found)) {
+    // Node's fetch waits 300 s for headers, and for each chunk.
+    event = phase === "body" ? "bodyLost" : "attemptTimeout";
+    code = "DEADLINE_EXCEEDED";
+    hint =
+      "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher.";
+  }
   // What is not HTTP once would most likely not be HTTP again: a fault of the service, not of the network.
-  else if (reason === "network" && phase !== "body" && isUnreadable(cause)) event = "unnamedFault";
-  return Object.assign(Object.create(null), seen, {
-    phase,
-    event: known?.event ?? event,
-    code: known?.code ?? (gaveUp && "DEADLINE_EXCEEDED"),
-    hint: known?.hint ?? gaveUp ?? schemeAdvice(cause),
-  });
+  else if (seen.reason === "network" && phase !== "body" && isUnreadable(cause)) event = "unnamedFault";
+  return Object.assign(Object.create(null), seen, { phase, event, code, hint: hint ?? schemeAdvice(cause) });
 }
 
 function programFailed(failure: TransportFailure, cause: unknown): TransportFailure {
@@ -164,13 +173,6 @@ function speaksTls(error: unknown): boolean {
   return memberOf(memberOf(error, "rawPacket"), "0") === 21;
 }
 
-// What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk.
-function timedOutByFetch(cause: unknown): string | undefined {
-  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(cause))
-    ? "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher."
-    : undefined;
-}
-
 // Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError
 // without either, and MSW as a TypeError with the message "Network error".
 function isProgramError({ cause, phase, isGuessed }: TransportFailure): boolean {
@@ -212,25 +214,6 @@ const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHA
 const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
-
-// Why no connection was established, as an event of the decision table (policy/decisions.ts), and what to do.
-function unconnected(failure: TransportFailure): ReturnType<typeof refusedBy> & Pick<Failure, "hint"> {
-  const { reason, status, advice } = failure;
-  if (reason === "proxy") return { ...refusedBy(status), hint: advice };
-  // Every member is set, because a missing one would be read from a polluted prototype.
-  if (reason !== "network") return { event: undefined, code: undefined, hint: advice };
-  const code = networkCode(memberOf(failure, "cause"));
-  const known = hints.find(([codes]) => codes.test(code))?.[1];
-  const hint = known && advice ? `${known} ${advice}` : (known ?? advice);
-  const other = lasting.test(code) ? "tlsFailure" : "neverConnected";
-  return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
-}
-
-// A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
-function refusedBy(status = 0): { event: RetryEvent | undefined; code: StatusCode | undefined } {
-  if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
-  return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
-}
 
 // Error codes of Node's and Bun's fetch for connections that were never established, TLS failures included.
 const neverConnected = new RegExp(
