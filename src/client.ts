@@ -158,7 +158,7 @@ function givenSettings(
     connectTimeoutMs,
     transport,
     budget,
-    calls: [],
+    calls: new Set() as ClientSettings["calls"],
     headers: (options.headers ?? {}) as ClientSettings["headers"],
     log:
       logger === undefined && logLevel === undefined

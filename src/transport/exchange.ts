@@ -126,18 +126,7 @@ export const respondedEarly = "The response came before the whole file was sent.
 /** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
-// How many chunks of a body are kept before small ones are joined.
-const mostLoose = 1024;
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
-}
+const nothing = new Uint8Array();
 
 /**
  * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
@@ -148,13 +137,12 @@ export class TransportResponse {
   readonly ok: boolean;
   /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
   protected readonly limit: number;
-  protected chunks: Uint8Array[] = [];
+  // The decoded bytes: the only chunk, or a buffer with room for more. Chunks are not kept: each is an object of some 400
+  // bytes, however few bytes it has.
+  protected buffer: Uint8Array = nothing;
   protected kept = 0;
   /** Why no byte of the body is kept: its encoding is unknown. Set with the first bytes. */
   unread: string | undefined;
-  // How many of the first chunks stay as they are, and how many bytes these have.
-  #joined = 0;
-  #joinedBytes = 0;
   readonly #headers: () => Readonly<Record<string, string>>;
 
   /** @param headers Returns the response's headers, which few calls need */
@@ -183,13 +171,16 @@ export class TransportResponse {
       this.tooLarge(exchange);
       return;
     }
-    this.chunks.push(chunk);
-    if (this.chunks.length - this.#joined < mostLoose) return;
-    // Small chunks are joined: each is an object of some 400 bytes, however few bytes it has.
-    if (this.kept - this.#joinedBytes < mostLoose * 1024)
-      this.chunks.push(joined(this.chunks.splice(this.#joined)));
-    this.#joined = this.chunks.length;
-    this.#joinedBytes = this.kept;
+    const before = this.kept - chunk.byteLength;
+    if (before === 0) this.buffer = chunk;
+    else {
+      const { buffer } = this;
+      if (this.kept > buffer.byteLength) {
+        this.buffer = new Uint8Array(Math.max(this.kept, 2 * before));
+        this.buffer.set(buffer);
+      }
+      this.buffer.set(chunk, before);
+    }
   }
 
   /** Calls `done` once all bytes that have arrived are decoded. */
@@ -201,14 +192,14 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
+  /** A copy of the decoded body, which may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
-    return joined(this.chunks);
+    return this.buffer.slice(0, this.kept);
   }
 
   /** The decoded body. */
   get text(): string {
-    return new TextDecoder().decode(this.bytes);
+    return new TextDecoder().decode(this.buffer.subarray(0, this.kept));
   }
 }
 

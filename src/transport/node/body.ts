@@ -132,13 +132,12 @@ export class DecodedResponse extends TransportResponse {
     else done();
   }
 
-  // The text is decoded once, on first use, and the chunks are then released.
+  // The text is decoded once, on first use, and the bytes are then released.
   override get text(): string {
     if (this.#text === undefined) {
-      const [only] = this.chunks;
-      const bytes = this.chunks.length === 1 && only ? (only as Buffer) : Buffer.concat(this.chunks);
-      this.#text = bytes.toString("utf8");
-      this.chunks = [];
+      const { buffer, byteOffset } = this.buffer;
+      this.#text = Buffer.from(buffer, byteOffset, this.kept).toString("utf8");
+      this.buffer = new Uint8Array();
     }
     return this.#text;
   }
