@@ -164,7 +164,7 @@ function givenSettings(
     transport,
     budget,
     cap,
-    calls: [],
+    calls: new Set() as ClientSettings["calls"],
     headers: (options.headers ?? {}) as ClientSettings["headers"],
     log:
       logger === undefined && logLevel === undefined

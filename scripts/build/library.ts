@@ -42,7 +42,7 @@ export async function writeLibrary(root: string, dist: string): Promise<Readonly
       await write(input, commonJs, { outdir: `${dist}/cjs` }, dense);
     }
   }
-  await write(oneFile, { entryPoints: apartParts, plugins: [...plugins, joined()] });
+  await write(oneFile, { entryPoints: limitsPart, plugins: [...plugins, joined()] });
   await write(commonJs, { entryPoints: limitsPart, outdir: `${dist}/cjs` });
   const stdin = { contents: proxyAgent, resolveDir: root, sourcefile: "scripts/build/library.ts" };
   await write(oneFile, { stdin, entryNames: "chunks/proxies", plugins });
@@ -66,7 +66,6 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
 // What few clients have.
 const limits = "../policy/limits.js";
 const limitsPart = { "chunks/limits": "src/policy/limits.ts" };
-const apartParts = { "chunks/undici": "src/transport/undici.ts", ...limitsPart };
 
 // A library that few clients need: a part by itself, too.
 const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
@@ -74,13 +73,7 @@ const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
 const oneFile: BuildOptions = {
   format: "esm",
-  plugins: [
-    ...plugins,
-    joined(limits),
-    apart("https-proxy-agent", "proxies"),
-    apart("../undici.js", "undici"),
-    apart(limits, "limits"),
-  ],
+  plugins: [...plugins, joined(limits), apart("https-proxy-agent", "proxies"), apart(limits, "limits")],
 };
 
 function severalFiles(root: string): BuildOptions {

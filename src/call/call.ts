@@ -1,4 +1,13 @@
-import { isTraced, keyAdvice, mocked, publishAttempt, publishRequest, unseenIn } from "#platform";
+import {
+  hiding,
+  isTraced,
+  keyAdvice,
+  loadHiding,
+  mocked,
+  publishAttempt,
+  publishRequest,
+  unseenIn,
+} from "#platform";
 import {
   type Attempt,
   isIdempotentKind,
@@ -8,36 +17,36 @@ import {
 } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { loaded, StatusError, withHeaders } from "../errors/statusError.js";
-import { type FileSource, SourceError } from "../files/fileSource.js";
+import { SourceError } from "../files/fileSource.js";
 import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
 import type { Cap } from "../policy/limits.js";
-import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
+import { attemptPolicy, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
-import { type Redact, redactorOf } from "../redact/redact.js";
-import { type Exchange, isTransportFailure, type TransportResponse } from "../transport/exchange.js";
+import type { Redact } from "../redact/redact.js";
+import { type Exchange, isTransportFailure } from "../transport/exchange.js";
 import { Deadline } from "../transport/time.js";
 import { isInstance, memberOf, notify, ownValue, valueOr, wordsOf } from "../values.js";
 import type { failureIn as explained } from "./errorResponse.js";
 import {
   endedFailure,
-  namedBySource,
   networkFailure,
+  toldBySource,
   unexpectedFailure,
   unexplained,
   unsent,
 } from "./noResponse.js";
-import { noValue, toldBy } from "./response.js";
+import { noValue, redactorOf, toldBy } from "./response.js";
 import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
 /**
  * Makes one call: its request, attempts and the waits between them, all within one deadline that begins with it.
- * @param prepare Makes the request from the call's settings and a checked copy of its options. If it has to wait, the
- * call's end cuts that short, and a file that it then still opens is closed.
+ * @param prepare Makes the request from the call's settings and a checked copy of its options; a promise if it has to wait.
+ * The call's end cuts the wait short, and a file that is opened too late is closed.
  * @throws StatusError, or the call's deadline if that ended before there was a request
  */
 export async function makeCall<T>(
@@ -47,8 +56,8 @@ export async function makeCall<T>(
   prepare: (settings: CallSettings, own: CallOptions) => PreparedRequest<T> | Promise<PreparedRequest<T>>,
 ): Promise<Outcome<T>> {
   const deadline = new Deadline(config.calls);
-  let file: FileSource | undefined;
-  let result: Succeeded<T> | StatusError;
+  let request: PreparedRequest<T> | undefined;
+  let result: Outcome<T> | StatusError;
   try {
     const { options, table } = given;
     const policy = (options as { readonly [attemptPolicy]?: Lane } | undefined)?.[attemptPolicy];
@@ -56,27 +65,12 @@ export async function makeCall<T>(
     const isChecked = options !== undefined && policy?.options === options;
     const own = isChecked ? options : ownProperties(options, "options", table);
     const settings = callSettings(config, own, operation);
-    // Every member is set: a missing one would be read from a polluted Object.prototype.
-    deadline.limit(
-      timesOf({ operation, timeoutMs: undefined, idempotent: undefined }, settings),
-      settings.signal,
-    );
+    deadline.limit(timesOf(operation, settings), settings.signal);
     const prepared = prepare(settings, own);
-    const draft = prepared instanceof Promise ? undefined : prepared;
-    const whole = prepared instanceof Promise ? prepared : ownValue(prepared, "whole");
-    let request: PreparedRequest<T>;
-    if (whole) {
-      request = await deadline
-        .untilEnded(whole, (late) => late.file?.close())
-        .catch((error: unknown) => {
-          // A call that ended meanwhile fails in its first attempt, which tells what was not sent.
-          if (draft && error === deadline) return draft;
-          throw error;
-        });
-      const [timeoutMs, idempotent] = [ownValue(request, "timeoutMs"), ownValue(request, "idempotent")];
-      deadline.limit(timesOf({ operation, timeoutMs, idempotent }, settings), settings.signal);
-    } else request = prepared as PreparedRequest<T>;
-    file = request.file;
+    if (prepared instanceof Promise) {
+      request = await deadline.untilEnded(prepared, (late) => late.form?.part.file.close());
+      deadline.limit(timesOf(operation, settings, request), settings.signal);
+    } else request = prepared;
     const idempotent = settings.idempotent ?? request.idempotent;
     const call: RunningCall<T> = {
       client: settings.client,
@@ -86,7 +80,6 @@ export async function makeCall<T>(
       deadline,
       attempts: [],
       ran: nothingSent,
-      key: "",
       keys: [],
       freshSocket: !isIdempotentKind[kindOf(request.operation, idempotent)],
       retriedFree: false,
@@ -98,15 +91,15 @@ export async function makeCall<T>(
     const run = late ? late.inTurn(cap as Cap, runAttempts<T>) : runAttempts<T>;
     result = await (isTraced("call") ? publishRequest(request, targetOf, () => run(call)) : run(call));
   } finally {
-    if (file) await deadline.untilEnded(file.close()).catch(() => {});
+    if (request?.form) await deadline.untilEnded(request.form.part.file.close()).catch(() => {});
     deadline.dispose();
   }
-  if (result instanceof Succeeded) return result;
-  throw result;
+  if (result instanceof StatusError) throw result;
+  return result;
 }
 
 // Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
-async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | StatusError> {
+async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | StatusError> {
   const { client, attempts, deadline, settings } = call;
   const { policy, onAttempt } = settings;
   const { budget } = client;
@@ -125,9 +118,11 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
       if (!(result instanceof Failure)) {
         budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
         // The call has succeeded: an error in the callback or the log does not fail it.
-        if (onAttempt || client.log)
+        if (onAttempt || client.log) {
+          await loadHiding();
           valueOr(() => report(call, attemptRecord(result, number, durationMs), result), undefined);
-        return new Succeeded(result, attempts, durationMs);
+        }
+        return outcomeOf(result, attempts, durationMs);
       }
       call.ran = worse(call.ran, result);
       if (result.requested === false) return callError(call, result, "refused");
@@ -137,7 +132,20 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
       // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
       // connection, which is no sign of trouble.
       const free = policy?.isFree || (reusedSocket && !call.retriedFree);
-      const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
+      const state = {
+        operation: call.request.operation,
+        idempotent: call.idempotent,
+        retries: attempts.length - 1,
+        maxRetries: settings.maxRetries,
+        timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
+        budget: free ? budgetRule.full : budget.left,
+        replayable: call.request.form?.part.file.replayable ?? true,
+        freshKey:
+          typeof client.apiKey === "function" &&
+          attempts.slice(0, -1).every((earlier) => memberOf(earlier, "httpStatus") !== 401),
+        random: Math.random(),
+      };
+      const { waitMs, notRetried } = policy?.decide(result, state) ?? decideRetry(result, state);
       report(call, failed, result, waitMs);
       if (waitMs === undefined) return callError(call, result, notRetried);
       if (free) call.retriedFree = true;
@@ -152,44 +160,11 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
   }
 }
 
-// A class: for an object literal with a getter, V8 makes a new hidden class in each call, a third of the call's CPU.
-class Succeeded<T> implements Outcome<T> {
-  declare readonly data: T;
-  declare readonly response: TransportResponse;
-  readonly #success: Received<T>;
-  readonly #failed: readonly Attempt[];
-  readonly #durationMs: number;
-
-  constructor(success: Received<T>, failed: readonly Attempt[], durationMs: number) {
-    this.data = success.data;
-    this.response = success.response;
-    this.#success = success;
-    this.#failed = failed;
-    this.#durationMs = durationMs;
-  }
-
-  // Computed on access: most callers never read the attempts.
-  get attempts(): readonly Attempt[] {
-    return [...this.#failed, attemptRecord(this.#success, this.#failed.length + 1, this.#durationMs)];
-  }
-}
-
-function decide<T>(call: RunningCall<T>, failure: Failure, budget: number): Decision {
-  const { client, settings, request, idempotent, deadline, attempts } = call;
-  const state = {
-    operation: request.operation,
-    idempotent,
-    retries: attempts.length - 1,
-    maxRetries: settings.maxRetries,
-    timeLeftMs: deadline.ended ? 0 : deadline.leftMs,
-    budget,
-    replayable: request.file?.replayable ?? true,
-    freshKey:
-      typeof client.apiKey === "function" &&
-      attempts.slice(0, -1).every((attempt) => memberOf(attempt, "httpStatus") !== 401),
-    random: Math.random(),
-  };
-  return settings.policy?.decide(failure, state) ?? decideRetry(failure, state);
+// Apart from the call, of which an outcome keeps nothing in memory. Most callers never read the attempts.
+function outcomeOf<T>(success: Received<T>, failed: readonly Attempt[], durationMs: number): Outcome<T> {
+  const { data, response } = success;
+  const attempts = () => [...failed, attemptRecord(success, failed.length + 1, durationMs)];
+  return { data, response, attempts };
 }
 
 function report<T>(
@@ -208,24 +183,22 @@ function report<T>(
   if (log) log(event, { request, result, redact: redactorFor(call) });
 }
 
-// The part that says why a response has no value, once it is loaded.
-let explaining: { readonly failureIn: typeof explained } | undefined;
-
 /** Makes one attempt: gets the API key, sends the request and reads the response. Never rejects. */
 async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline, keys } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
+  let unusable: Failure | typeof noValue | undefined;
+  let cause: unknown;
   try {
-    if (deadline.ended) return failureOf(run, undefined, undefined);
+    if (deadline.ended) throw deadline;
     const found =
       typeof client.apiKey === "string"
         ? client.apiKey
         : await deadline.untilEnded(currentKey(client.apiKey, run));
     if (found instanceof Failure) return found;
-    run.key = found;
     if (!keys.includes(found)) keys.push(found);
-    if (request.file) await deadline.untilEnded(request.file.check());
+    if (request.form) await deadline.untilEnded(request.form.part.file.check());
     const loading = transport.ready?.(request.url);
     if (loading) await deadline.untilEnded(loading);
     const headers: Record<string, string> = {
@@ -241,6 +214,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       url: request.url,
       headers,
       body: request.body,
+      form: request.form,
       maxResponseBytes: request.maxResponseBytes,
       freshSocket: run.freshSocket,
       connectTimeoutMs: client.connectTimeoutMs,
@@ -252,35 +226,33 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       const { secrets = [] } = transport;
       return { data, response, secrets: [...keys, ...secrets] };
     }
-    // The response is there: what is left has the call's time, not the attempt's.
-    deadline.attemptOver();
-    explaining ??= await deadline.untilEnded(import("./errorResponse.js").catch(() => undefined));
-    const { failureIn = unexplained } = explaining ?? {};
-    const failure = failureIn(
-      response,
-      redactorFor(run),
-      data as Failure | typeof noValue,
-      request.operation,
-    );
-    return mocked(failure) ?? failure;
-  } catch (cause) {
-    const failure = failureOf(run, exchange, cause);
-    // The response began but was not read whole: its request id and headers are known.
-    if (exchange?.response) Object.assign(failure, toldBy(exchange.response, redactorFor(run)));
-    return mocked(failure) ?? failure;
+    unusable = data as Failure | typeof noValue;
+  } catch (thrown) {
+    cause = thrown;
   } finally {
     deadline.attemptOver();
   }
-}
-
-// The failure of an attempt that got no whole response.
-function failureOf<T>(run: RunningCall<T>, exchange: Exchange | undefined, cause: unknown): Failure {
-  const { ended, timeoutMs, signal } = run.deadline;
-  if (ended) return endedFailure(ended, timeoutMs, exchange, memberOf(signal, "reason"));
-  if (isInstance(cause, SourceError)) return unsent(namedBySource(cause));
-  return isTransportFailure(cause)
-    ? networkFailure(cause, redactorFor(run))
-    : unexpectedFailure(cause, redactorFor(run), exchange);
+  // What is left to do has the call's time, not the attempt's.
+  let failureIn: typeof explained = unexplained;
+  const load = async (): Promise<void> => {
+    await loadHiding();
+    if (unusable) ({ failureIn } = await import("./errorResponse.js"));
+  };
+  if (unusable || !hiding) await deadline.untilEnded(load()).catch(() => {});
+  const { ended, timeoutMs, signal } = deadline;
+  const response = exchange?.response;
+  const redact = redactorFor(run);
+  let failure: Failure;
+  if (unusable && response && !ended) failure = failureIn(response, redact, unusable, request.operation);
+  else {
+    if (ended) failure = endedFailure(ended, timeoutMs, exchange, memberOf(signal, "reason"));
+    else if (isInstance(cause, SourceError)) failure = unsent(toldBySource(cause));
+    else if (isTransportFailure(cause)) failure = networkFailure(cause, redact);
+    else failure = unexpectedFailure(cause, redact, exchange);
+    // The response began but was not read whole: its request id and headers are known.
+    if (response) Object.assign(failure, toldBy(response, redact));
+  }
+  return mocked(failure) ?? failure;
 }
 
 /** Redacts what no text of a call shows: every API key that it used, and the credentials of its proxy. */
@@ -332,34 +304,36 @@ function attemptRecord(
 
 /** Makes the error that a failed call rejects with. */
 function callError<T>(
-  { request, attempts, key, ran }: RunningCall<T>,
+  { request, attempts, keys, ran }: RunningCall<T>,
   failure: Failure,
   notRetried: NotRetried,
 ): StatusError {
   const { executed, executedBecause } = ran;
   // The last attempt's hint does not apply if an earlier attempt, unlike the last one, may have run the operation.
-  const hint = (failure.httpStatus === 401 && keyAdvice(key)) || failure.hint;
+  const hint = (failure.httpStatus === 401 && keyAdvice(keys.at(-1) ?? "")) || failure.hint;
   const advice = (executed === failure.executed && hint) || undefined;
   const { message, notRetried: why = notRetried } = failure;
   const more = { executed, executedBecause, notRetried: why, attempts, hint: undefined, advice };
   return new StatusError(message, Object.assign(new Failure(failure), targetOf(request), more));
 }
 
-type Defaults = Pick<PreparedRequest<unknown>, "operation"> & {
-  readonly [Name in "timeoutMs" | "idempotent"]?: PreparedRequest<unknown>[Name] | undefined;
-};
-
 // The deadline of `client.request`, in milliseconds.
 const requestTimeoutMs = 30_000;
 
-/** The deadline and attempt timeout of a call: those of the options, else the defaults of its request or operation. */
-export function timesOf(
-  { operation, timeoutMs: ofRequest, idempotent = operation === "request" ? false : undefined }: Defaults,
+/** The deadline and attempt timeout of a call: those of its options, else of its request, else of the operation. */
+export function timesOf<T>(
+  operation: OperationName,
   settings: CallSettings,
+  request?: PreparedRequest<T>,
 ): { timeoutMs: number; attemptTimeoutMs: number } {
-  const ofOperation = operation === "request" ? requestTimeoutMs : operations[operation].timeoutMs;
-  const { timeoutMs = ofRequest ?? ofOperation, maxRetries } = settings;
-  const retried = isIdempotentKind[kindOf(operation, settings.idempotent ?? idempotent)] && maxRetries > 0;
+  const isRaw = operation === "request";
+  // Own members only: a missing one would be read from a polluted Object.prototype.
+  const ofRequest = request && ownValue(request, "timeoutMs");
+  const ofOperation = isRaw ? requestTimeoutMs : operations[operation].timeoutMs;
+  const { timeoutMs = ofRequest ?? ofOperation, maxRetries, attemptTimeoutMs } = settings;
+  const idempotent =
+    settings.idempotent ?? (request ? ownValue(request, "idempotent") : isRaw ? false : undefined);
+  const retried = isIdempotentKind[kindOf(operation, idempotent)] && maxRetries > 0;
   // The first attempt gets half of the time, which leaves the other half for a retry.
-  return { timeoutMs, attemptTimeoutMs: settings.attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
+  return { timeoutMs, attemptTimeoutMs: attemptTimeoutMs ?? (retried ? timeoutMs / 2 : timeoutMs) };
 }

@@ -1,11 +1,12 @@
 // Why a response has no value. Loaded with the first such response.
+import { hiding } from "#platform";
 import { codeOfGrpcNumber, executedBecause, type OperationName, type StatusCode } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
 import { codeOfHttpStatus } from "../policy/decisions.js";
 import { eventsOfResponse, executedAfter, milliseconds, retryAfterMs } from "../policy/ofResponse.js";
 import { header } from "../policy/retry.js";
-import { type Redact, redactValues } from "../redact/redact.js";
+import type { Redact } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 import {
@@ -164,7 +165,7 @@ export function readErrorBody(
     body:
       trimmed.length <= keptCharacters
         ? // Deeply nested lists may overflow the stack: the body is then left out.
-          valueOr(() => redactValues(redact, parsed), undefined)
+          valueOr(() => hiding?.redactValues(redact, parsed), undefined)
         : keptOf(trimmed, redact),
   };
 }

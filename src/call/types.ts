@@ -1,13 +1,13 @@
 // The types of a call, from its specification to its outcome.
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
-import type { FileSource } from "../files/fileSource.js";
+import type { Multipart } from "../files/multipart.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Cap } from "../policy/limits.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
-import type { Body, Transport, TransportResponse } from "../transport/exchange.js";
+import type { Transport, TransportResponse } from "../transport/exchange.js";
 import type { Deadline } from "../transport/time.js";
 import type { ResponseReader } from "./response.js";
 
@@ -28,11 +28,9 @@ export interface PreparedRequest<T> {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
-  readonly body: Body;
-  /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
-  readonly whole?: Promise<PreparedRequest<T>> | undefined;
-  /** The file in the body; undefined when there is none. */
-  readonly file: FileSource | undefined;
+  readonly body: string | Uint8Array | undefined;
+  /** The form with a file that is sent in place of `body`; undefined when there is none. */
+  readonly form: Multipart | undefined;
   /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
@@ -62,7 +60,7 @@ export interface ClientSettings
   /** What all calls of the client, and of those made from it, may send. */
   readonly cap?: Cap | undefined;
   /** The deadlines of this client's running calls. */
-  readonly calls: Deadline[];
+  readonly calls: Set<Deadline>;
   /** Writes a log line for each attempt; false if the options turn logging off. */
   readonly log: Log | false | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -104,7 +102,7 @@ export interface Received<T> {
 
 /** A call's value and response, with the attempts that it took. */
 export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
-  readonly attempts: readonly Attempt[];
+  attempts(): readonly Attempt[];
 }
 
 /** The state of a running call. */
@@ -118,8 +116,6 @@ export interface RunningCall<T> {
   readonly attempts: Attempt[];
   /** Whether the operation ran, from all attempts together. */
   ran: Ran;
-  /** The API key of the attempt in flight. */
-  key: string;
   /** Every API key that the call's attempts used. */
   readonly keys: string[];
   /** Whether the next attempt must use a new connection. */

@@ -8,17 +8,8 @@ import type { AttemptTrace, CallTrace, TraceDetails } from "../options/types.js"
 import { memberOf, ownValue } from "../values.js";
 
 export { unseenIn } from "../options/arguments.js";
-export {
-  blamed,
-  isBeforeConnection,
-  isUnreadable,
-  keyAdvice,
-  mocked,
-  schemeAdvice,
-  timedOutByFetch,
-  unconnected,
-  wordsFor,
-} from "../transport/node/networkErrors.js";
+export * as hiding from "../redact/redact.js";
+export { explained, keyAdvice, mocked } from "../transport/node/networkErrors.js";
 export { createNodeTransport as createTransport } from "../transport/node/transport.js";
 export { inspectedAs } from "../values.js";
 
@@ -37,6 +28,9 @@ export function readVariable(name: string, _isNeeded: boolean): string | undefin
 export function warn(text: string): void {
   process.emitWarning(text);
 }
+
+/** Does nothing: what hides keys in texts is loaded. */
+export function loadHiding(): void {}
 
 /** Always empty: Node needs no permission to read environment variables. */
 export function permissionFor(_variables: readonly string[]): string {
@@ -62,7 +56,7 @@ export function isTraced(what: keyof typeof channels): boolean {
 /** Like {@link publishCall}, for one API operation; also publishes the model, document count and tokens. */
 export function publishRequest<
   R extends { readonly content: unknown },
-  T extends { readonly data: unknown; readonly attempts: readonly Attempt[] },
+  T extends { readonly data: unknown; attempts(): readonly Attempt[] },
 >(
   request: R,
   targetOf: (request: R) => CallTrace,
@@ -75,7 +69,8 @@ export function publishRequest<
     if (result instanceof Error) throw result;
     return result;
   };
-  return publishCall(target, succeed, ({ data }) => detailsOf(content, data)).catch((error) => error);
+  const describe = ({ data, attempts }: T) => ({ attempts: attempts(), ...detailsOf(content, data) });
+  return publishCall(target, succeed, describe).catch((error) => error);
 }
 
 // The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,
@@ -88,10 +83,10 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
 }
 
 /** Runs a call and publishes it. `describe` returns what the outcome adds to the trace. */
-export async function publishCall<T extends { readonly attempts: readonly Attempt[] }>(
+export async function publishCall<T>(
   target: CallTrace,
   run: () => Promise<T>,
-  describe: (outcome: T) => TraceDetails | undefined,
+  describe: (outcome: T) => TraceDetails & Pick<CallTrace, "attempts">,
 ): Promise<T> {
   const context: CallTrace = { ...target };
   let outcome: T | undefined;
@@ -99,7 +94,7 @@ export async function publishCall<T extends { readonly attempts: readonly Attemp
   await channels.call.tracePromise(async () => {
     try {
       outcome = await run();
-      Object.assign(context, { attempts: outcome.attempts }, describe(outcome));
+      Object.assign(context, describe(outcome));
     } catch (error) {
       context.attempts = (error as StatusError).attempts;
       throw error;

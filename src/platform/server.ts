@@ -6,15 +6,8 @@ import type { Transport, TransportOptions } from "../transport/exchange.js";
 import * as web from "./web.js";
 
 export { unseenIn } from "../options/arguments.js";
-export {
-  isBeforeConnection,
-  isUnreadable,
-  keyAdvice,
-  mocked,
-  schemeAdvice,
-  timedOutByFetch,
-  unconnected,
-} from "../transport/node/networkErrors.js";
+export * as hiding from "../redact/redact.js";
+export { explainedOfFetch as explained, keyAdvice, mocked } from "../transport/node/networkErrors.js";
 export { inspectedAs } from "../values.js";
 export * from "./web.js";
 
@@ -36,6 +29,9 @@ function withFreshClient(init: RequestInit): RequestInit {
   return Object.assign(init, { client: fresh });
 }
 let fresh: unknown;
+
+/** Does nothing: what hides keys in texts is loaded. */
+export function loadHiding(): void {}
 
 /** Always false, even if a test has defined a global `document`. */
 export function isBrowser(): boolean {

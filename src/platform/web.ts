@@ -49,23 +49,20 @@ export function warn(text: string): void {
   console.warn(text);
 }
 
-/** Returns the message unchanged: the messages of `fetch` are already written for people. */
-export function wordsFor(message: string, _error: unknown): string {
-  return message;
+/** What hides keys in texts, once it is loaded: few calls show a text. */
+export let hiding: typeof import("../redact/redact.js") | undefined;
+
+export async function loadHiding(): Promise<void> {
+  hiding ??= await import("../redact/redact.js").catch(() => undefined);
 }
 
-/** Returns the failure unchanged: `fetch` reports a lost network as a TypeError, like a mistake of a program. */
-export function blamed(failure: TransportFailure): TransportFailure {
+/** Returns the failure unchanged: the messages of `fetch` are written for people, and tell no more. */
+export function explained(failure: TransportFailure): TransportFailure {
   return failure;
 }
 
-// Node knows more (networkErrors.ts): why no connection was made, whether a response was HTTP, which mock there is, what
-// is wrong with a key of a file of variables. Here each is undefined, and bundlers leave out what would follow.
-export function unconnected(_failure: unknown): undefined {}
-export function isBeforeConnection(_error: unknown): undefined {}
-export function isUnreadable(_failure: unknown): undefined {}
-export function schemeAdvice(_failure: unknown): undefined {}
-export function timedOutByFetch(_failure: unknown): undefined {}
+// Node knows more: which mock there is, what is wrong with a key of a file of variables. Here each is undefined, and
+// bundlers leave out what would follow.
 export function mocked(_failure: unknown): undefined {}
 export function keyAdvice(_key: string): undefined {}
 export function unseenIn(_text: unknown, _inside: RegExp): undefined {}

@@ -1,5 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { isTraced, publishCall } from "#platform";
+import { isTraced, loadHiding, publishCall } from "#platform";
 import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
@@ -77,7 +77,7 @@ export async function rankItems<T>(
   if (batches.length < 2 || !isTraced("call")) return run();
   const sizes = { documents: items.length, batches: batches.length };
   const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
-  return publishCall(target, run, ({ model, usage }) => ({ model, usage }));
+  return publishCall(target, run, ({ attempts, model, usage }) => ({ attempts, model, usage }));
 }
 
 // A call that is checked and ready to be made.
@@ -183,5 +183,6 @@ async function rankBatch<T>(
     call,
     readObject((value) => readRanking(value, documents)),
   );
-  return { number, ranking: data, attempts, response };
+  await loadHiding();
+  return { number, ranking: data, attempts: attempts(), response };
 }

@@ -32,7 +32,7 @@ export async function runBatches(
   given: BatchRun,
 ): Promise<{ readonly batch: number; readonly error: unknown } | undefined> {
   const { batches, concurrency, most = Number.POSITIVE_INFINITY, untilDeadline, timeoutMs, signal } = given;
-  const { stop, deadline = new Deadline([]), within } = given;
+  const { stop, deadline = new Deadline(new Set()), within } = given;
   const limiter = typeof concurrency === "number" ? new Limiter(concurrency) : concurrency;
   const again: number[] = [];
   let next = 0;

@@ -1,5 +1,6 @@
 // The parts that all transports share: the interface, one request in flight, its response, and its failure. Each
 // transport adds only how bytes leave and arrive.
+import type { RetryEvent, StatusCode } from "../errors/codes.js";
 import type { Multipart } from "../files/multipart.js";
 import type { FetchLike } from "../options/types.js";
 import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
@@ -8,20 +9,14 @@ import type { Deadline } from "./time.js";
 /** How far a request got. */
 export type Phase = "connect" | "send" | "headers" | "body";
 
-/** A request's body. A `Multipart` is a form with a file. */
-export type Body = string | Uint8Array | Multipart | undefined;
-
-/** Whether a body is a form. Checks for a member, not the class, because the class is loaded with the first upload. */
-export function isForm(body: Body): body is Multipart {
-  return typeof body === "object" && Object.hasOwn(body, "part");
-}
-
 export interface TransportRequest {
   readonly method: string;
   readonly url: URL;
   /** Header names in lower case; with `content-type`, without `content-length`. The transport may add headers. */
   readonly headers: Record<string, string>;
-  readonly body: Body;
+  readonly body: string | Uint8Array | undefined;
+  /** The body of an upload, in place of `body`. */
+  readonly form: Multipart | undefined;
   /** The largest 2xx response to accept, in bytes after decoding. */
   readonly maxResponseBytes: number;
   /** Whether the request needs a new connection, because the server may just be closing one that was used before. */
@@ -64,6 +59,10 @@ export interface TransportFailure {
   /** What to do, or another possible cause of a failed connection. */
   readonly advice?: string | undefined;
   readonly cause?: unknown;
+  /** What the platform knows from the cause: the row of the decision table, the code of the error, and its hint. */
+  readonly event?: RetryEvent | undefined;
+  readonly code?: StatusCode | undefined;
+  readonly hint?: string | undefined;
 }
 
 /** Whether a thrown value is a transport's failure. Looks only for `phase`, since the value may be any object. */
@@ -100,7 +99,7 @@ export interface TransportOptions {
 /** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
   /** Loads the modules that sending to an address needs; undefined if none is missing. */
-  ready?(url: URL): Promise<void> | undefined;
+  readonly ready?: ((url: URL) => Promise<void> | undefined) | undefined;
   /** The secrets to redact besides the API key. */
   readonly secrets?: readonly string[];
   /** How many connections may be open at one time; undefined if this client does not limit their number. */
@@ -127,18 +126,7 @@ export const respondedEarly = "The response came before the whole file was sent.
 /** How many decoded bytes of an error response are kept; the rest is ignored. */
 export const maxErrorBytes: number = 64 * 1024;
 
-// How many chunks of a body are kept before small ones are joined.
-const mostLoose = 1024;
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((total, { byteLength }) => total + byteLength, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
-}
+const nothing = new Uint8Array();
 
 /**
  * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
@@ -149,13 +137,12 @@ export class TransportResponse {
   readonly ok: boolean;
   /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
   protected readonly limit: number;
-  protected chunks: Uint8Array[] = [];
+  // The decoded bytes: the only chunk, or a buffer with room for more. Chunks are not kept: each is an object of some 400
+  // bytes, however few bytes it has.
+  protected buffer: Uint8Array = nothing;
   protected kept = 0;
   /** Why no byte of the body is kept: its encoding is unknown. Set with the first bytes. */
   unread: string | undefined;
-  // How many of the first chunks stay as they are, and how many bytes these have.
-  #joined = 0;
-  #joinedBytes = 0;
   readonly #headers: () => Readonly<Record<string, string>>;
 
   /** @param headers Returns the response's headers, which few calls need */
@@ -184,13 +171,16 @@ export class TransportResponse {
       this.tooLarge(exchange);
       return;
     }
-    this.chunks.push(chunk);
-    if (this.chunks.length - this.#joined < mostLoose) return;
-    // Small chunks are joined: each is an object of some 400 bytes, however few bytes it has.
-    if (this.kept - this.#joinedBytes < mostLoose * 1024)
-      this.chunks.push(joined(this.chunks.splice(this.#joined)));
-    this.#joined = this.chunks.length;
-    this.#joinedBytes = this.kept;
+    const before = this.kept - chunk.byteLength;
+    if (before === 0) this.buffer = chunk;
+    else {
+      const { buffer } = this;
+      if (this.kept > buffer.byteLength) {
+        this.buffer = new Uint8Array(Math.max(this.kept, 2 * before));
+        this.buffer.set(buffer);
+      }
+      this.buffer.set(chunk, before);
+    }
   }
 
   /** Calls `done` once all bytes that have arrived are decoded. */
@@ -202,14 +192,14 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** A copy of the decoded body: a chunk may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
+  /** A copy of the decoded body, which may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
-    return joined(this.chunks);
+    return this.buffer.slice(0, this.kept);
   }
 
   /** The decoded body. */
   get text(): string {
-    return new TextDecoder().decode(this.bytes);
+    return new TextDecoder().decode(this.buffer.subarray(0, this.kept));
   }
 }
 
@@ -265,7 +255,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     const seen = { message: text, phase, reason: "network", status: response?.status };
     // No prototype: the failure must hold only what was seen, nothing from a polluted Object.prototype.
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
-    this.settle();
+    this.request = undefined;
+    this.body?.close();
     this.#reject(failure);
     this.stop();
   }
@@ -292,13 +283,8 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
   protected abstract early(): void;
 
   protected deliver(response: Received): void {
-    this.settle();
-    this.resolve(response);
-  }
-
-  /** Releases the request and its body. */
-  protected settle(): void {
     this.request = undefined;
     this.body?.close();
+    this.resolve(response);
   }
 }

@@ -3,7 +3,6 @@ import type { FetchLike, FetchResponse } from "../options/types.js";
 import { memberOf, wordsOf } from "../values.js";
 import {
   Exchange,
-  isForm,
   type Phase,
   respondedEarly,
   sourceFailed,
@@ -30,8 +29,7 @@ class FetchExchange extends Exchange {
   constructor(fetch: FetchLike, request: TransportRequest, formOf: (form: Multipart) => FetchForm) {
     super(request);
     request.lifetime.started();
-    const { body } = request;
-    if (isForm(body)) this.body = formOf(body);
+    if (request.form) this.body = formOf(request.form);
     this.#run(fetch, request).catch((cause: unknown) => this.#lost(cause));
   }
 
@@ -39,7 +37,7 @@ class FetchExchange extends Exchange {
     fetch: FetchLike,
     { method, url, headers, body, maxResponseBytes, freshSocket }: TransportRequest,
   ): Promise<void> {
-    const content = this.body ? await this.body.toBody(headers) : (body as string | undefined);
+    const content = this.body ? await this.body.toBody(headers) : (body as string);
     if (this.request === undefined) return;
     this.phase = "headers";
     const init = {

@@ -1,5 +1,5 @@
-// Sends through undici's `dispatch`. This file is loaded only if a client has a dispatcher, or a mock replaces the
-// network. An interceptor may keep back the start of a request.
+// Sends through undici's `dispatch`, if a client has a dispatcher or a mock replaces the network. An interceptor may keep
+// back the start of a request.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
@@ -8,7 +8,6 @@ import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, ownValue, textFor, valueOr } from "../values.js";
 import {
   Exchange,
-  isForm,
   networkCode,
   type Phase,
   respondedEarly,
@@ -87,11 +86,11 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     return (announces.get(this.#dispatcher) ?? isPlain) ? "connect" : "headers";
   }
 
-  #begin({ url, method, headers, body }: TransportRequest): void {
+  #begin({ url, method, headers, body, form }: TransportRequest): void {
     acceptEncodings(headers, body);
-    if (isForm(body)) {
-      this.body = new DispatchedForm(body, (text, cause) => this.failed(text, { reason: "source", cause }));
-      if (body.size !== undefined) headers["content-length"] = String(body.size);
+    if (form) {
+      this.body = new DispatchedForm(form, (text, cause) => this.failed(text, { reason: "source", cause }));
+      if (form.size !== undefined) headers["content-length"] = String(form.size);
     }
     const options = new DispatchOptions(url, method, headers, this.body ?? body);
     this.#isEarly = true;

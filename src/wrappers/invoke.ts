@@ -1,8 +1,8 @@
 // Turns a method's arguments into a request and the promise of a call.
-import { publishRefusal } from "#platform";
+import { hiding, loadHiding, publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
 import { endedFailure } from "../call/noResponse.js";
-import { seenOf } from "../call/response.js";
+import { redactorOf, seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
@@ -13,7 +13,6 @@ import { idRules } from "../options/contractChecks.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
 import { camelCase, type RequestRules } from "../options/validate.js";
-import { redactCause, redactorOf } from "../redact/redact.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import type { OperationArguments } from "./types.js";
@@ -50,7 +49,7 @@ export function prepare<T>(
     url: exactUrl(settings.client.baseUrl + target),
     headers: undefined,
     body: body && writeJson(body),
-    file: undefined,
+    form: undefined,
     contentType: body && contentType,
     maxResponseBytes,
     read,
@@ -154,7 +153,11 @@ export function start<T, O extends { readonly data: T }, R>(
   // With `value.withResponse = ...` instead, a call on Node 24 costs a quarter more, mostly in the garbage collector.
   return Object.assign(value, {
     // Follows `value`, not `outcome`: a stack shows the caller only while each promise has one that follows.
-    withResponse: () => value.then(() => present(succeeded)),
+    withResponse: async () => {
+      await value;
+      await loadHiding();
+      return present(succeeded);
+    },
   });
 }
 
@@ -179,10 +182,10 @@ function namedError(
     operation,
     notRetried: "refused",
     hint: "See cause.",
-    cause: text === said ? error : redactCause(redact, error),
+    cause: text === said ? error : hiding?.redactCause(redact, error),
   });
 }
 
 function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {
-  return { data, attempts, ...seenOf(response) };
+  return { data, attempts: attempts(), ...seenOf(response) };
 }

@@ -152,7 +152,7 @@ function requestOf<T>(
       ...(accept !== undefined && { accept }),
     },
     body,
-    file: undefined,
+    form: undefined,
     contentType,
     maxResponseBytes: own.maxResponseBytes ?? defaultMaxResponseBytes,
     idempotent: isIdempotent(method),

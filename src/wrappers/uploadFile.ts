@@ -41,7 +41,7 @@ export async function prepareUpload(
     const { timeoutMs: ownMs, bytesPerSecond = Number.POSITIVE_INFINITY }: OperationRow =
       operations[operation];
     const timeoutMs = ownMs + Math.ceil(((source.size ?? maxFileBytes) * 1000) / bytesPerSecond);
-    return { ...draft, file: source, body: form, contentType: form.contentType, timeoutMs, read };
+    return { ...draft, form, contentType: form.contentType, timeoutMs, read };
   } catch (error) {
     await source.close().catch(() => {});
     throw error;

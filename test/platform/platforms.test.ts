@@ -21,6 +21,7 @@ describe("a browser", () => {
       url: new URL("https://api.example.com/inference/v1/rerank"),
       headers: {},
       body: "{}",
+      form: undefined,
       maxResponseBytes: 1024,
       freshSocket: false,
       connectTimeoutMs: 1000,

@@ -2,7 +2,7 @@
 
 import { timesOf } from "../../../src/call/call.js";
 import { networkFailure } from "../../../src/call/noResponse.js";
-import type { CallSettings, PreparedRequest } from "../../../src/call/types.js";
+import type { CallSettings } from "../../../src/call/types.js";
 import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
 import { httpStatuses, type OperationRow, operations } from "../../../src/generated/contract.js";
 import {
@@ -92,7 +92,7 @@ function deadlineRule(): Record<string, unknown> {
 // The part of the whole time that one attempt may take.
 function attemptShare(idempotent: boolean): number {
   const settings = { maxRetries: defaultMaxRetries, timeoutMs: 1000, idempotent } as CallSettings;
-  return timesOf({ operation: "request" } as PreparedRequest<unknown>, settings).attemptTimeoutMs / 1000;
+  return timesOf("request", settings).attemptTimeoutMs / 1000;
 }
 
 const rows: readonly OperationRow[] = Object.values(operations);

@@ -4,7 +4,7 @@ import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
 import { longestTimerMs } from "../../options/arguments.js";
 import { valueOr } from "../../values.js";
-import { type Body, type Exchange, TransportResponse } from "../exchange.js";
+import { type Exchange, TransportResponse } from "../exchange.js";
 import { isLate, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
 
@@ -15,7 +15,7 @@ const shortBody = 2_000;
  * Sets a request's `accept-encoding` header, in place of the caller's. A request with a short body gets one only if the
  * caller gave one.
  */
-export function acceptEncodings(headers: Record<string, string>, body: Body): void {
+export function acceptEncodings(headers: Record<string, string>, body: unknown): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
   if (isShort && headers["accept-encoding"] === undefined) return;
   headers["accept-encoding"] = "gzip, deflate, br";
@@ -132,13 +132,12 @@ export class DecodedResponse extends TransportResponse {
     else done();
   }
 
-  // The text is decoded once, on first use, and the chunks are then released.
+  // The text is decoded once, on first use, and the bytes are then released.
   override get text(): string {
     if (this.#text === undefined) {
-      const [only] = this.chunks;
-      const bytes = this.chunks.length === 1 && only ? (only as Buffer) : Buffer.concat(this.chunks);
-      this.#text = bytes.toString("utf8");
-      this.chunks = [];
+      const { buffer, byteOffset } = this.buffer;
+      this.#text = Buffer.from(buffer, byteOffset, this.kept).toString("utf8");
+      this.buffer = new Uint8Array();
     }
     return this.#text;
   }

@@ -1,9 +1,8 @@
 // What the errors of the network, of TLS and of proxies mean, and what to do about them.
-import type { RetryEvent, StatusCode } from "../../errors/codes.js";
 import { Failure } from "../../errors/failure.js";
 import { isQuoted } from "../../redact/redact.js";
-import { memberOf, textFor } from "../../values.js";
-import { networkCode, type TransportFailure } from "../exchange.js";
+import { memberOf, textFor, valueOr } from "../../values.js";
+import { networkCode, type SeenDetails, type TransportFailure } from "../exchange.js";
 
 /**
  * An error's message; never throws. If every address of a host failed, the error has no message, but an error for each.
@@ -19,15 +18,19 @@ export const refusedByAlert: RegExp =
   /^ERR_SSL_(TLSV1|TLSV13|SSLV3)_ALERT_(.*CERTIFICATE.*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|DECRYPT_ERROR)$/;
 
 /** The text and details of a failure if a proxy opened no tunnel for a request, with advice. */
-export function refusedByProxy(
-  status: number,
-): [text: string, details: { reason: "proxy"; status: number; advice: string }] {
+export function refusedByProxy(status: number): [text: string, details: SeenDetails] {
   let advice = "The proxy allows no connection to this host: ask those who run it, or connect without it.";
   if (status === 407)
     advice = "The proxy asks for credentials: put its user name and password in the proxy's address.";
-  if (status >= 500)
-    advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
-  return [`The proxy did not open a tunnel (HTTP ${status}).`, { reason: "proxy", status, advice }];
+  // A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
+  const isDown = status >= 500;
+  if (isDown) advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
+  const event = isDown ? "neverConnected" : "refused";
+  const code = isDown ? "UNAVAILABLE" : status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
+  return [
+    `The proxy did not open a tunnel (HTTP ${status}).`,
+    { reason: "proxy", status, advice, event, code },
+  ];
 }
 
 // An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
@@ -40,7 +43,7 @@ const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:
 export function wordsFor(message: string, error: unknown): string {
   if (speaksTls(error)) return `The port speaks TLS (${message}).`;
   if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
-  if (isUnreadable({ cause: error })) return `The response is not valid HTTP (${message}).`;
+  if (isUnreadable(error)) return `The response is not valid HTTP (${message}).`;
   return withAddresses(message, error)
     .replace(openSsl, "TLS: $1.")
     .replace("wrong version number.", "wrong version number; this port may speak plain http.");
@@ -92,15 +95,41 @@ export function mocked({ message, cause, body }: Failure): Failure | undefined {
 // The names of errors that stand for a mistake in a program, not for a failed network.
 const programErrors = /^(Type|Reference|Range|Syntax)Error$/;
 
-/**
- * Returns the failure, with the reason `foreign` if its cause is code of this process (a library, an agent, a mock) and
- * not the network. Otherwise a mistake in the program would be reported as a network failure, and retried.
- */
-export function blamed(failure: TransportFailure): TransportFailure {
-  const { reason, cause } = failure;
-  if (reason !== "network") return failure;
-  if (isRefusedBySender(failure)) return programFailed({ ...failure, phase: "connect" }, cause);
-  return isProgramError(failure) ? programFailed(failure, cause) : failure;
+/** What the cause of a failure tells: how far the request got, whose fault it is, and what to do. */
+export function explained(seen: TransportFailure): TransportFailure {
+  const { reason, cause } = seen;
+  if (reason !== "network") return explainedOfFetch(seen);
+  // The cause is code of this process (a library, an agent, a mock), which would fail again.
+  if (isRefusedBySender(seen)) return explainedOfFetch(programFailed({ ...seen, phase: "connect" }, cause));
+  if (isProgramError(seen)) return explainedOfFetch(programFailed(seen, cause));
+  const failure = explainedOfFetch(seen);
+  const { message, phase } = failure;
+  const worded = () => (phase === "body" ? message : wordsFor(message, cause));
+  return Object.assign(failure, { message: valueOr(worded, message) });
+}
+
+/** The same for the `fetch` of Bun and Deno, which throws a TypeError for a lost network and for a program's mistake. */
+export function explainedOfFetch(seen: TransportFailure): TransportFailure {
+  const { cause, advice } = seen;
+  const phase = seen.isGuessed && isBeforeConnection(cause) ? "connect" : seen.phase;
+  const found = seen.reason === "network" ? networkCode(cause) : "";
+  let { event, code } = seen;
+  let hint = phase === "connect" ? advice : undefined;
+  if (seen.reason === "network" && phase === "connect") {
+    const known = hints.find(([codes]) => codes.test(found))?.[1];
+    hint = known && advice ? `${known} ${advice}` : (known ?? advice);
+    const other = lasting.test(found) ? "tlsFailure" : "neverConnected";
+    event = found === "ENOTFOUND" ? "nameNotFound" : other;
+  } else if (/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(found)) {
+    // Node's fetch waits 300 s for headers, and for each chunk.
+    event = phase === "body" ? "bodyLost" : "attemptTimeout";
+    code = "DEADLINE_EXCEEDED";
+    hint =
+      "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher.";
+  }
+  // What is not HTTP once would most likely not be HTTP again: a fault of the service, not of the network.
+  else if (seen.reason === "network" && phase !== "body" && isUnreadable(cause)) event = "unnamedFault";
+  return Object.assign(Object.create(null), seen, { phase, event, code, hint: hint ?? schemeAdvice(cause) });
 }
 
 function programFailed(failure: TransportFailure, cause: unknown): TransportFailure {
@@ -125,16 +154,16 @@ const notHttp =
 
 const parserErrors = /^(HTTPParser|HeadersOverflow|ResponseContentLengthMismatch)Error$/;
 
-/** Whether a response is not valid HTTP: the next would most likely be refused, too. */
-export function isUnreadable({ cause }: Pick<TransportFailure, "cause">): boolean {
+// Whether a response is not valid HTTP.
+function isUnreadable(cause: unknown): boolean {
   // Some versions of undici leave the parser's code out, and an error that is frozen has none: its class has a name.
   const named = [cause, memberOf(cause, "cause")].map((each) => memberOf(each, "constructor"));
   const isParsers = (made: unknown): boolean => typeof made === "function" && parserErrors.test(made.name);
   return named.some(isParsers) || notHttp.test(networkCode(cause));
 }
 
-/** What to do if the response is not HTTP. */
-export function schemeAdvice({ cause }: TransportFailure): string | undefined {
+// What to do if the response is not HTTP.
+function schemeAdvice(cause: unknown): string | undefined {
   if (networkCode(cause) !== "HPE_INVALID_CONSTANT") return undefined;
   return speaksTls(cause) ? "Try https in baseUrl." : "Try another scheme or port in baseUrl.";
 }
@@ -142,13 +171,6 @@ export function schemeAdvice({ cause }: TransportFailure): string | undefined {
 // Whether Node's parser found a TLS alert, whose first byte is 21: a TLS server responds so to plain http.
 function speaksTls(error: unknown): boolean {
   return memberOf(memberOf(error, "rawPacket"), "0") === 21;
-}
-
-/** What to do if `fetch` gave up before the call's deadline: Node's waits 300 s for headers, and for each chunk. */
-export function timedOutByFetch({ cause }: TransportFailure): string | undefined {
-  return /^UND_ERR_(HEADERS|BODY)_TIMEOUT$/.test(networkCode(cause))
-    ? "Node's fetch gives up after 300 s, whatever timeoutMs is: leave out the option fetch, or pass a dispatcher."
-    : undefined;
 }
 
 // Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError
@@ -192,25 +214,6 @@ const certificate = "CERT_.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHA
 const lasting = new RegExp(
   `^(${certificate}|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERR_TLS_.*|ERR_SSL_.*|ERR_INVALID_.*|EPROTO|EACCES|EPERM)$`,
 );
-
-/** Why no connection was established, as an event of the decision table (policy/decisions.ts), and what to do. */
-export function unconnected(failure: TransportFailure): ReturnType<typeof refusedBy> & Pick<Failure, "hint"> {
-  const { reason, status, advice } = failure;
-  if (reason === "proxy") return { ...refusedBy(status), hint: advice };
-  // Every member is set, because a missing one would be read from a polluted prototype.
-  if (reason !== "network") return { event: undefined, code: undefined, hint: advice };
-  const code = networkCode(memberOf(failure, "cause"));
-  const known = hints.find(([codes]) => codes.test(code))?.[1];
-  const hint = known && advice ? `${known} ${advice}` : (known ?? advice);
-  const other = lasting.test(code) ? "tlsFailure" : "neverConnected";
-  return { event: code === "ENOTFOUND" ? "nameNotFound" : other, code: undefined, hint };
-}
-
-// A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
-function refusedBy(status = 0): { event: RetryEvent | undefined; code: StatusCode | undefined } {
-  if (status >= 500) return { event: "neverConnected", code: "UNAVAILABLE" };
-  return { event: "refused", code: status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED" };
-}
 
 // Error codes of Node's and Bun's fetch for connections that were never established, TLS failures included.
 const neverConnected = new RegExp(

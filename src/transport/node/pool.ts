@@ -99,20 +99,22 @@ export class Pool {
    * arrived are read: requests sent together cost a fifth less than requests that each wake the server. At the limit,
    * it starts when another call has left.
    */
-  enter(call: PoolCall): void {
-    if (this.#atWork < this.#options.limit && this.#waiting.size === 0) {
-      const isOneOfFew = this.#atWork < fewInFlight;
-      this.#admit(call);
-      if (isOneOfFew || call.fresh) call.start();
-      else nextTurn(() => call.start());
-    } else {
+  enter(call: PoolCall, isNext = false): void {
+    if (!isNext && (this.#atWork >= this.#options.limit || this.#waiting.size > 0)) {
       // Bound to this call's async context: traces would otherwise see that of the call whose end starts this one.
-      const admit = AsyncResource.bind(() => {
-        this.#admit(call);
-        call.start();
-      });
-      this.#waiting.set(call, admit);
+      this.#waiting.set(
+        call,
+        AsyncResource.bind(() => this.enter(call, true)),
+      );
+      return;
     }
+    // A call that opens a new connection closes the one that was idle longest.
+    if (call.fresh)
+      this.#idle()
+        .find(({ destroyed }) => !destroyed)
+        ?.destroy();
+    if (++this.#atWork <= fewInFlight || call.fresh || isNext) call.start();
+    else nextTurn(() => call.start());
   }
 
   /** Ends a call's wait for a connection, or lets another call start in its place. */
@@ -204,15 +206,6 @@ export class Pool {
   /** Closes the connections of requests whose responses arrived before the requests were written completely. */
   endUnsent(): void {
     for (const message of this.#unsent) message.destroy();
-  }
-
-  #admit(call: PoolCall): void {
-    this.#atWork++;
-    // This call opens a new connection: the one that was idle longest is closed for it.
-    if (call.fresh)
-      this.#idle()
-        .find(({ destroyed }) => !destroyed)
-        ?.destroy();
   }
 
   get #isAtWork(): boolean {

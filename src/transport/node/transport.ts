@@ -1,13 +1,11 @@
 // How a client sends on Node: over node:http or node:https, or over the caller's dispatcher or fetch function.
 import type http from "node:http";
-import type { Duplex } from "node:stream";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
 import type { DispatcherLike } from "../../options/types.js";
 import { memberOf, urlOf } from "../../values.js";
 import {
   Exchange,
-  isForm,
   networkCode,
   type Phase,
   respondedEarly,
@@ -19,6 +17,7 @@ import {
 } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
+import { DispatcherExchange } from "../undici.js";
 import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
 import { Connecting } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
@@ -70,6 +69,7 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
 class NodeTransport implements Transport {
   readonly secrets: readonly string[];
   readonly maxConnections: number | undefined;
+  readonly ready: Transport["ready"];
   readonly #options: TransportOptions;
   readonly #origins: OriginPools;
   // Whether this is the transport of the first client: made by `createClient`, not by `withOptions`.
@@ -86,17 +86,12 @@ class NodeTransport implements Transport {
     this.#origins = origins;
     this.#isFirst = isFirst;
     this.#isMockable = agent === undefined && proxy === undefined;
-  }
-
-  ready(url: URL): Promise<void> | undefined {
-    if (this.#isMockable) return mockFor(url) && readyToDispatch();
-    return this.#options.proxy === undefined ? undefined : this.#origins.load(url);
+    if (proxy !== undefined) this.ready = (url) => origins.load(url);
   }
 
   send(request: TransportRequest): Exchange {
-    // If there is a mock, `ready` has loaded the module that sends through it.
-    const mock = this.#isMockable && undici !== undefined ? mockFor(request.url) : undefined;
-    if (mock) return dispatch(mock, request);
+    const mock = this.#isMockable ? mockFor(request.url) : undefined;
+    if (mock) return new DispatcherExchange(mock, request);
     const shared = this.#joined.get(request.url.origin);
     const isOpen = shared !== undefined && shared.clients > 0 && !shared.pool.retired;
     return new NodeExchange(request, isOpen ? shared.pool : this.#join(request.url));
@@ -121,9 +116,6 @@ class NodeTransport implements Transport {
   }
 }
 
-// The module for dispatchers, loaded on first use.
-let undici: typeof import("../undici.js") | undefined;
-
 // Creates a transport over the caller's dispatcher. Its connections belong to the owner of the dispatcher.
 function createDispatcherTransport(dispatcher: unknown): Transport {
   const isObject = typeof dispatcher === "object" && dispatcher !== null;
@@ -132,22 +124,7 @@ function createDispatcherTransport(dispatcher: unknown): Transport {
       hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
     });
   }
-  const send = (request: TransportRequest): Exchange => dispatch(dispatcher as DispatcherLike, request);
-  return { ready: readyToDispatch, send, close() {} };
-}
-
-// Loads the module for dispatchers; undefined if it is loaded already.
-function readyToDispatch(): Promise<void> | undefined {
-  if (undici !== undefined) return undefined;
-  return import("../undici.js").then((part) => {
-    undici = part;
-  });
-}
-
-// Sends a request through a dispatcher. `undici` must be loaded.
-function dispatch(dispatcher: DispatcherLike, request: TransportRequest): Exchange {
-  const { DispatcherExchange } = undici as NonNullable<typeof undici>;
-  return new DispatcherExchange(dispatcher, request);
+  return { send: (request) => new DispatcherExchange(dispatcher as DispatcherLike, request), close() {} };
 }
 
 // Checks `agent` and `proxy`. The error never shows the proxy's URL, which may hold a password.
@@ -202,17 +179,47 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     return this.#socket?.bytesRead ?? 0;
   }
 
-  start(): void {
+  /** Called by the pool once this call may use a connection. */
+  start(fresh: boolean = this.fresh): void {
     const { request } = this;
     if (request === undefined) return;
-    const { headers, body, lifetime, freshSocket } = request;
-    if (isForm(body)) this.body = new SentForm(body, lifetime.timeoutMs);
+    const { headers, body, form, lifetime } = request;
+    if (form) this.body = new SentForm(form, lifetime.timeoutMs);
     acceptEncodings(headers, body);
     // Without a body, node:http itself adds what the method needs.
-    const length = isForm(body) ? body.size : body === undefined ? undefined : Buffer.byteLength(body);
+    const length = body === undefined ? form?.size : Buffer.byteLength(body);
     if (length !== undefined) headers["content-length"] = String(length);
     lifetime.started();
-    this.#open(request, freshSocket);
+    try {
+      const message = this.#pool.request(request, fresh);
+      this.#message = message;
+      message.on("error", (cause) => this.broken(cause));
+      // The agent's own function, called meanwhile, has ended the call.
+      if (this.request === undefined) {
+        this.stop();
+        return;
+      }
+      message.on("response", this.#receive);
+      // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
+      message.on("upgrade", (response, socket) => {
+        socket.destroy();
+        this.#receive(response);
+        this.ended();
+      });
+      message.on("socket", this.#take);
+      this.#isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      // The body of a queued request is written when it gets its socket: nothing is copied until then.
+      if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
+      if (message.reusedSocket) return;
+      this.#connecting = new Connecting(message, request, this.#pool, this);
+      this.#connecting.begin(this.#isQueued);
+    } catch (cause) {
+      // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
+      const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
+      const said = textOf(cause);
+      const text = isAgents ? `agent cannot be used for an ${request.url.protocol} address: ${said}` : said;
+      this.failed(text, { reason: isAgents ? "agent" : "network", cause });
+    }
   }
 
   connected(): void {
@@ -223,6 +230,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (this.request === undefined) return;
     const reusedSocket = this.#reused && details.reason === undefined && this.phase !== "body";
     if (reusedSocket) this.#pool.endIdleAs(this.#socket);
+    this.#free();
     super.failed(text, { reusedSocket, advice: this.#pool.advice, ...details });
     this.#pool.release(this, this.#message);
   }
@@ -250,58 +258,27 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.body?.waitForRest(() => this.failed(respondedEarly, {}));
   }
 
-  protected override deliver(response: DecodedResponse): void {
-    this.settle();
+  // Delivers the response once Node confirms that the request was sent: the next call then finds its connection free.
+  // After `turns` turns without that, delivers the response anyway.
+  protected override deliver(response: DecodedResponse, turns: number = turnsToConfirm): void {
+    const message = this.#message as http.ClientRequest;
+    this.request = undefined;
+    this.#free();
     if (this.#socket) {
       const now = performance.now();
       this.#socket[idleSince] = now;
       this.#socket[idleUntil] =
         now + this.#pool.keepMs(rawHeader(this.#incoming?.rawHeaders ?? [], "keep-alive"));
     }
-    this.#handOn(response, this.#message as http.ClientRequest, turnsToConfirm);
-  }
-
-  // Delivers the response once Node confirms that the request was sent: the next call then finds its connection free.
-  // After `turns` turns without that, delivers the response anyway.
-  #handOn(response: DecodedResponse, message: http.ClientRequest, turns: number): void {
     if (message.writableFinished) this.#pool.leave(this);
     else if (message.writableEnded && turns > 0) {
-      nextTurn(() => this.#handOn(response, message, turns - 1));
+      nextTurn(() => this.deliver(response, turns - 1));
       return;
     } else this.#pool.leaveWhenSent(this, message);
     this.resolve(response);
   }
 
-  #open(request: TransportRequest, fresh: boolean): void {
-    try {
-      const message = this.#pool.request(request, fresh);
-      this.#message = message;
-      message.on("error", (cause) => this.broken(cause));
-      // The agent's own function, called meanwhile, has ended the call.
-      if (this.request === undefined) {
-        this.stop();
-        return;
-      }
-      message.on("response", (response) => this.#receive(response));
-      // The client asked for no upgrade. Without a listener, an upgrade would end the request without an error.
-      message.on("upgrade", (response, socket) => this.#upgraded(response, socket));
-      message.on("socket", (socket) => this.#take(socket));
-      this.#isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
-      // The body of a queued request is written when it gets its socket: nothing is copied until then.
-      if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
-      if (message.reusedSocket) return;
-      this.#connecting = new Connecting(message, request, this.#pool, this);
-      this.#connecting.begin(this.#isQueued);
-    } catch (cause) {
-      // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
-      const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
-      const said = textOf(cause);
-      const text = isAgents ? `agent cannot be used for an ${request.url.protocol} address: ${said}` : said;
-      this.failed(text, { reason: isAgents ? "agent" : "network", cause });
-    }
-  }
-
-  #take(socket: PooledSocket): void {
+  readonly #take = (socket: PooledSocket): void => {
     const { request } = this;
     const message = this.#message;
     if (request === undefined || message === undefined) return;
@@ -313,7 +290,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       message.removeAllListeners("error").on("error", () => {});
       this.#connecting?.end();
       socket.destroy();
-      this.#open(request, true);
+      this.start(true);
       return;
     }
     this.#socket = socket;
@@ -325,17 +302,17 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     if (this.#connecting) this.#connecting.take(socket);
     else this.#connected = true;
     const isHandshaken = this.#reused || request.url.protocol === "http:";
-    const { body } = request;
-    if (!isHandshaken || (typeof body === "string" ? body.length >= longText : body))
+    const { body, form } = request;
+    if (!isHandshaken || form || (typeof body === "string" ? body.length >= longText : body))
       this.#letWritesFail = holdWriteErrors(socket);
     if (this.body)
       this.body.send(message).catch((cause) => this.failed(sourceFailed(cause), { reason: "source", cause }));
     // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
     // subscribers of its diagnostics channel.
     else if (this.#isQueued) process.nextTick(() => this.request && message.end(writtenBody(this.request)));
-  }
+  };
 
-  #receive(message: http.IncomingMessage): void {
+  readonly #receive = (message: http.IncomingMessage): void => {
     if (this.request === undefined) return;
     const encoding = rawHeader(message.rawHeaders, "content-encoding");
     const headers = (): Readonly<Record<string, string>> => headersOf(message);
@@ -346,20 +323,15 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     message.on("data", (chunk: Buffer) => response.take(chunk, message, this));
     message.on("end", () => response.end(this));
     message.on("error", (cause) => this.broken(cause));
-  }
-
-  #upgraded(message: http.IncomingMessage, socket: Duplex): void {
-    socket.destroy();
-    this.#receive(message);
-    this.ended();
-  }
+  };
 
   protected stop(): void {
     this.#message?.destroy();
   }
 
-  protected override settle(): void {
-    super.settle();
+  // Releases what the request held: its body, its socket's writes, the connection that was being made.
+  #free(): void {
+    this.body?.close();
     this.body = undefined;
     this.#letWritesFail?.();
     this.#connecting?.end();
