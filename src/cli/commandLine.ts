@@ -9,7 +9,6 @@ import { formerOptions, parsers } from "./options.js";
 import { type Command, commands } from "./program.js";
 import { createTerminal, type Terminal } from "./terminal.js";
 
-// Loads the module of a command when that command is run.
 const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
   bulk: () => import("./bulkCommand.js"),
@@ -28,7 +27,6 @@ const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Pr
 
 const longestGraceMs = 8000;
 
-/** Runs the command that the arguments name. @returns The exit code */
 export async function main(args: readonly string[]): Promise<number> {
   // Without a listener, an error of stdout or stderr would end the process in the middle of a call.
   let lost: Error | undefined;
@@ -51,7 +49,6 @@ export async function main(args: readonly string[]): Promise<number> {
   let interrupted: number = exitCodes.interrupted;
   const onSignal = (signal: keyof typeof exitCodeOfSignal): void => {
     interrupted = exitCodeOfSignal[signal];
-    // A second signal ends the process at once.
     if (stop.signal.aborted) process.exit(interrupted);
     stop.abort();
     if (graceMs === 0) end.abort();
@@ -84,7 +81,6 @@ async function hideKey(terminal: Terminal): Promise<void> {
   if (process.env.TUNERANK_API_KEY) await terminal.hide(process.env.TUNERANK_API_KEY);
 }
 
-// Runs a command, or shows help or the version.
 async function run(
   command: Command | undefined,
   [first = "help", ...rest]: readonly string[],

@@ -10,7 +10,6 @@ export async function run({ args, terminal }: Context): Promise<void> {
   terminal.write(`${{ bash: bash(), zsh, fish: fish() }[shell]}\n`);
 }
 
-// The words that the first argument of a command may be.
 function firstWords({ name }: Command): string {
   return { completion: shells, request: operationIds }[name]?.join(" ") ?? "";
 }

@@ -6,7 +6,6 @@ import { run as serve } from "../conformance/runner.js";
 import { type Context, cannotListen, reasonOf, refuseOptions, UsageError } from "./context.js";
 import { counted, isSilent } from "./terminal.js";
 
-/** The defaults of the options of `tunerank conformance`. The timeout is in seconds. */
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
 

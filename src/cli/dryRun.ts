@@ -11,7 +11,6 @@ type Planned = Record<"method" | "url", string> &
 const estimate =
   "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.";
 
-/** Runs a command, and prints what it would have sent. @throws RunEnded with the exit code for invalid lines or files */
 export async function dryRun(context: Context, run: (context: Context) => Promise<void>): Promise<void> {
   const { terminal, options } = context;
   const planned = new Map<string, Planned>();

@@ -14,7 +14,6 @@ export type Line =
   | { readonly number: number; readonly text: string; readonly problem?: undefined }
   | { readonly number: number; readonly text?: undefined; readonly problem: string };
 
-/** A line as bytes. */
 export interface RawLine {
   /** Undefined if the line is too long to be read. */
   readonly bytes: Buffer | undefined;
@@ -30,7 +29,6 @@ const headBytes = 16;
 const longestLine = 64 * 1024 * 1024;
 const mostPipedBytes = 150 * 1024 * 1024;
 
-/** An open file, or the standard input. */
 export interface Input {
   /** Whether it can be read only once. */
   readonly isPipe: boolean;
@@ -121,7 +119,6 @@ export async function openInput(
   return { isPipe, lines, bytes, close: async () => file?.close() };
 }
 
-/** Splits bytes into lines, and yields them as they are read. */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<readonly RawLine[]> {
@@ -235,7 +232,6 @@ function foreignFormat(head: Buffer, wanted: Wanted): string | undefined {
   return isOf(binaryFormats, bytes) ?? (wanted === "JSON lines" ? isOf(textFormats, text) : undefined);
 }
 
-/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

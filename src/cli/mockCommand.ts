@@ -3,12 +3,10 @@ import { findOperation, testNames } from "../testing/behaviours.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../testing/index.js";
 import { type Context, cannotListen, UsageError } from "./context.js";
 
-/** The defaults of the options of `tunerank mock`. */
 export const mockDefaults = { port: 4010, host: "127.0.0.1" } as const;
 // The mock server may run for weeks, so it keeps only its last requests.
 const keepRequests = 1000;
 
-/** `tunerank mock`: runs the mock server until it is stopped. */
 export async function run({ options, terminal, signal }: Context): Promise<void> {
   const { port = mockDefaults.port, host = mockDefaults.host, fail = [], strict, delay } = options;
   const service = createTestService({ strict: strict === true, keepRequests });

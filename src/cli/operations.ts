@@ -3,7 +3,6 @@ import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 
-/** A parameter that is given with `--param NAME=VALUE`. */
 interface OperationParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -41,7 +40,6 @@ export function parametersOf(id: OperationId): OperationParameter[] {
   );
 }
 
-/** Describes an operation for programs. */
 export function toldOf(id: OperationId): object {
   const { method, path, value: answer = "json" } = operations[id];
   const { contentType, optional = false, body: schema } = requestRules(id);

@@ -3,7 +3,6 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { orUndefined } from "./context.js";
 
-/** Identifies a process, as far as the operating system allows. */
 export interface ProcessName {
   readonly host: string;
   readonly pid: number;

@@ -347,6 +347,17 @@ test("an id's shard is the first four bytes of the SHA-256 of its JSON, modulo t
   }
 });
 
+test("a number such as 1e400 is no null in a row, and the result is kept", async () => {
+  await writeRequests(input, 1);
+  server.reply((request) => {
+    const text = JSON.stringify(rankingOf(request).json);
+    return { text: text.replace('"usage":{}', '"usage":{"seconds":1e400,"saved":[-1e400,null]}') };
+  });
+  expect((await bulk()).exitCode).toBe(0);
+  const most = Number.MAX_VALUE;
+  expect(rowsOf(output)[0]).toMatchObject({ response: { usage: { seconds: most, saved: [-most, null] } } });
+});
+
 test("a row is one line for Python's splitlines() too; rows that hold such characters are read", async () => {
   const id = "r\u0085\u2028\u2029";
   write({ id, query: "q", documents: ["one"] });
@@ -359,7 +370,7 @@ test("a row is one line for Python's splitlines() too; rows that hold such chara
 
 test.each([
   ["a limit of requests", ["--max-requests", "5"], 11, "--max-requests 5 is reached: 5 of 12 done"],
-  ["a limit of time", ["--total-timeout", "0.3"], 9, "of 12 done; the same command continues"],
+  ["a limit of time", ["--total-timeout", "3"], 9, "of 12 done; the same command continues"],
 ])("%s ends a run with what is done kept, and the same command continues", async (_, options, exit, text) => {
   await writeRequests(input, 12);
   server.reply((request) => (server.requests.length > 5 && exit === 9 ? undefined : rankingOf(request)));

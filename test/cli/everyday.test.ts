@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { formatOf } from "../../src/cli/bulkLines.js";
+import { type BulkRequest, formatOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
 import { StatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
@@ -185,7 +185,8 @@ test("a request that ran, and whose response cannot be used, is not paid for aga
 
 test("a shard is its number, counted from 0, of so many", () => {
   const [first, last] = ["0/8", "7/8"].map((shard) => formatOf({ shard }).isOfShard);
-  expect([0, 1, 7].map((part) => [first?.(part * 2 ** 20), last?.(part * 2 ** 20)])).toEqual([
+  const lines = [0, 1, 7].map((part) => ({ hash: part * 2 ** 20 }) as BulkRequest);
+  expect(lines.map((line) => [first?.(line), last?.(line)])).toEqual([
     [true, false],
     [false, false],
     [false, true],
