@@ -3,13 +3,10 @@ import { exitCodes } from "./exitCodes.js";
 import { type Input, openInput } from "./input.js";
 import { counted, isSilent } from "./terminal.js";
 
-export interface FileReport {
-  readonly rows: number;
-  /** The lines that are invalid, and the first five of them. */
-  readonly invalid: { readonly lines: number; readonly first: readonly { line: number; reason: string }[] };
-  /** Why the file as a whole is invalid: it cannot be read, is in another format, or is empty. */
-  readonly problem?: string;
-}
+/** The rows of a file, how many lines are invalid, with the first five of them, and why the file as a whole is. */
+type FileReport = Readonly<{ rows: number; problem?: string }> & {
+  readonly invalid: Readonly<{ lines: number; first: readonly { line: number; reason: string }[] }>;
+};
 
 const mostShown = 5;
 const note =

@@ -19,14 +19,11 @@ const secondsOnFullDisk = 60;
 const mostMerges = 5;
 
 /** A part, as another run sees it. */
-interface Part {
-  readonly path: string;
-  readonly number: number;
-  readonly size: number;
-  readonly changedAt: number;
+type Part = Readonly<
+  { path: string; hasEnded: boolean } & Record<"number" | "size" | "changedAt", number>
+> & {
   readonly run: Partial<ProcessName> & { readonly command?: string };
-  readonly hasEnded: boolean;
-}
+};
 
 /** The part of this run. */
 type OwnPart = { readonly path: string; readonly file: number };

@@ -53,11 +53,8 @@ interface Upload extends AskedRow {
   problem?: string | undefined;
 }
 
-interface UploadContext extends Context {
-  readonly stop: AbortSignal;
-  readonly files: readonly string[];
-  readonly checkpoint: Checkpoint | undefined;
-}
+type UploadContext = Context &
+  Readonly<{ stop: AbortSignal; files: readonly string[]; checkpoint: Checkpoint | undefined }>;
 
 const { maxFileBytes } = filePartOf(requests.uploadDatasetFile);
 // Error codes that every following upload would end with, too.

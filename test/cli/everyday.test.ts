@@ -76,13 +76,22 @@ test("request sends JSON as it was written", async () => {
   expect(`${server.only.body}`).toBe(body);
 });
 
-test("lines that cannot be ranked are skipped, and then the exit code is 5, in a dry run too", async () => {
-  const file = await written("docs.jsonl", '{"text":"one"}\r\n{"other":1}\n{"text":"two"}');
+test("lines that cannot be ranked are named, skipped and counted; with --strict nothing is sent", async () => {
+  const file = await written("docs.jsonl", '{"text":"one"}\r\nnone\n{"b":1}\n{"text":"two"}');
   const args = ["rerank", "--query", "q", "--field", "text", file];
   expect((await run([...args, "--dry-run"])).exitCode).toBe(5);
-  expect(server.requests).toHaveLength(0);
-  const { exitCode, stdout } = await run(args);
-  expect([exitCode, stdout]).toEqual([5, "1.000\t1\tone\n0.500\t3\ttwo\n"]);
+  const strict = await run([...args, "--strict"]);
+  expect([strict.exitCode, server.requests]).toEqual([2, []]);
+  expect(strict.stderr).toContain("tunerank: Nothing was sent: 2 invalid lines.\n");
+  const { exitCode, stdout, stderr } = await run(args);
+  expect([exitCode, stdout]).toEqual([5, "1.000\t1\tone\n0.500\t4\ttwo\n"]);
+  expect(stderr.replaceAll(file, "docs.jsonl").split("\n")).toEqual([
+    expect.stringMatching(/^FILE "docs\.jsonl", line 2 \(skipped\): It is not JSON: Unexpected token/),
+    'FILE "docs.jsonl", line 3 (skipped): It has no string in the field that --field names. Its fields: b.',
+    "Skipped: 2 lines.",
+    "",
+  ]);
+  expect(JSON.parse((await run([...args, "--json"])).stdout)).toMatchObject({ badLines: 2 });
 });
 
 test("lines of Windows are ranked without their carriage return", async () => {
@@ -151,4 +160,6 @@ test("a shard is its number, counted from 0, of so many", () => {
     [false, false],
     [false, true],
   ]);
+  for (const shard of ["8/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])
+    expect(() => formatOf({ shard })).toThrow(/^--shard must be I\/N, counted from 0: 0\/8 is the first/);
 });
