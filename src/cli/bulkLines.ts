@@ -4,7 +4,7 @@ import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../index.js";
 import { type CommandOptions, orUndefined, UsageError } from "./context.js";
 import { isObject, type Line } from "./input.js";
-import { type AskedRow, fingerprintOf, hashOf, type Id } from "./rows.js";
+import { type AskedRow, fingerprintOf, hashesOf, type Id } from "./rows.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,6 +24,8 @@ export type BadLine = Readonly<{ line: number; error: { code: "INVALID_ARGUMENT"
 export interface BulkRequest extends AskedRow {
   readonly line: number;
   readonly id: Id;
+  /** The id as JSON. */
+  readonly key: string;
   readonly body: RerankRequest;
 }
 
@@ -92,7 +94,7 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
   const key = JSON.stringify(id);
   // The client rejects a request that is nested too deeply to be written.
   const fingerprint = fingerprintOf([key, orUndefined(() => JSON.stringify(body)) ?? "nested too deeply"]);
-  return { id: id as Id, key, hash: hashOf(key), body: body as unknown as RerankRequest, fingerprint };
+  return { id: id as Id, key, ...hashesOf(id as Id), body: body as unknown as RerankRequest, fingerprint };
 }
 
 export function fieldsIn(line: string): Fields | string {

@@ -99,7 +99,16 @@ async function run(
   if (command === undefined) throw new UsageError("There is no such command: `tunerank COMMAND [OPTIONS]`.");
   const { options, args } = parsed(command, rest);
   if (options.help) return terminal.write(helpOf(command, args, terminal.columns));
-  checkCount(command, args);
+  const { name, usage, arguments: all } = command;
+  const missing = all.filter(({ isRequired }) => isRequired)[args.length];
+  // `rerank` itself says of further arguments that the query is an option.
+  const isOpen = name === "rerank" || all.at(-1)?.name.endsWith("...");
+  if (missing !== undefined || (!isOpen && args.length > all.length)) {
+    // The only argument of `upload` is a file.
+    const what = name === "upload" && /[./]/.test(`${args}`) ? "DATASET" : missing?.name;
+    const wrong = missing ? `${what} is missing` : "There are too many arguments";
+    throw new UsageError(`${wrong}: \`tunerank ${name} ${usage}\`.`);
+  }
   if (options.debug === true) process.env.TUNERANK_LOG = "debug";
   const { envFile } = options;
   if (envFile !== undefined) {
@@ -144,15 +153,4 @@ function parsed(command: Command, args: readonly string[]) {
       `${known.long} has no value. One that starts with a dash is written ${known.long}=VALUE.`,
     );
   }
-}
-
-function checkCount({ name, usage, arguments: all }: Command, args: readonly string[]): void {
-  const missing = all.filter(({ isRequired }) => isRequired)[args.length];
-  // `rerank` itself says of further arguments that the query is an option.
-  const isOpen = name === "rerank" || all.at(-1)?.name.endsWith("...");
-  if (missing === undefined && (isOpen || args.length <= all.length)) return;
-  // The only argument of `upload` is a file.
-  const what = name === "upload" && /[./]/.test(`${args}`) ? "DATASET" : missing?.name;
-  const wrong = missing ? `${what} is missing` : "There are too many arguments";
-  throw new UsageError(`${wrong}: \`tunerank ${name} ${usage}\`.`);
 }

@@ -197,8 +197,7 @@ export function optionOf(argument: string, command: string): string | undefined 
 /** Options of earlier versions, after their command, and what is said of each. */
 export const formerOptions: Readonly<Record<string, string>> = {
   "rerank --bulk": "is now `tunerank bulk FILE --output OUT`.",
-  "bulk --errors":
-    "is gone: OUT has one row for each id, also with its error; see `jq 'select(.error)' OUT`.",
+  "bulk --errors": "is gone: OUT has one row for each id, also with its error.",
   "bulk --max-hold": "is now --max-pause.",
   "bulk --max-retries": "does not apply: each request is retried until --timeout.",
   "bulk --resend-paid": "is now --retry-final.",

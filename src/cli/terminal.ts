@@ -29,15 +29,14 @@ export interface Terminal {
   /** Removes a secret from everything that is printed from now on, except by `write`; the others are `secrets`. */
   hide(secret: string): Promise<void>;
   readonly secrets: readonly string[];
-  /** Prints one line to stdout; `note` prints one to stderr. */
+  /** Print one line: to stdout, and to stderr. */
   print(...line: readonly Printed[]): void;
   note(...line: readonly Printed[]): void;
-  /** Prints to stdout, `tell` to stderr: a value as JSON with `--json`, otherwise lines of text. */
+  /** Print to stdout, and to stderr: a value as JSON with `--json`, otherwise lines of text. */
   result(value: unknown, lines: string | readonly string[]): void;
   tell(value: unknown, line: string): void;
-  /** Prints a value to stdout as JSON: on one line with `--json`, otherwise indented. */
+  /** Print to stdout: a value as JSON, without `--json` indented, and bytes or text unchanged. */
   printJson(value: unknown): void;
-  /** Prints bytes or text to stdout unchanged. */
   write(content: string | Uint8Array): void;
   /** Replaces the current line on stderr, which has to be a terminal. */
   redraw(...line: readonly Printed[]): void;

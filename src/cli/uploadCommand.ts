@@ -22,19 +22,9 @@ import { type Context, cannotRead, interrupted, namingFile, RunEnded, UsageError
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { isObject, openInput } from "./input.js";
 import { errorFields } from "./reportFailure.js";
-import { type AskedRow, fingerprintOf, hashOf, type Row, type Strength, strengths } from "./rows.js";
+import { type AskedRow, fingerprintOf, hashesOf, type Row, type Strength, strengths } from "./rows.js";
 import { counted, Progress } from "./terminal.js";
 import { withClient } from "./withClient.js";
-
-type Outcome =
-  | "not sent"
-  | "to upload"
-  | "uploaded"
-  | "uploaded before"
-  | "failed"
-  | "unknown"
-  | "changed"
-  | "invalid";
 
 /** A file to upload, and its outcome. Its id is the dataset and the name that is sent. */
 interface Upload extends AskedRow {
@@ -46,7 +36,9 @@ interface Upload extends AskedRow {
   /** The file's size and time of change before its content was read. */
   readonly version: string;
   sentBytes: number;
-  outcome: Outcome;
+  /** Its outcome for programs, and for people. */
+  outcome: string;
+  said: string;
   result?: Partial<DatasetFile>;
   error?: StatusError;
   /** Why a file is invalid or changed. */
@@ -142,26 +134,34 @@ async function planned(
       );
     const version = versionOf(file);
     const id = `${dataset}/${name}`;
-    const key = JSON.stringify(id);
-    const content = checkpoint && (await contentHash(file, shown, signal));
-    const asked = { key, hash: hashOf(key), fingerprint: content ? fingerprintOf([content]) : "" };
-    const fixed = { ...asked, id, file, name, bytes: stats.size, version };
-    const upload: Upload = { ...fixed, sentBytes: 0, outcome: "not sent" };
+    const hash = createHash("sha256").setEncoding("hex");
+    if (checkpoint !== undefined)
+      await pipeline(createReadStream(file), hash, { signal }).catch((error) => {
+        throw cannotRead(shown, error, " Nothing was sent.");
+      });
+    const fingerprint = checkpoint ? fingerprintOf([hash.read()]) : "";
+    const fixed = { ...hashesOf(id), id, fingerprint, file, name, bytes: stats.size, version };
+    const upload: Upload = { ...fixed, sentBytes: 0, outcome: "not sent", said: `Not sent: ${file}.` };
     uploads.push(upload);
-    const state = checkpoint?.ask(asked);
-    if (state === strengths.result) {
-      upload.outcome = "uploaded before";
-      upload.result = checkpoint?.known.rowOf(asked)?.response as Partial<DatasetFile>;
-    } else if (state === strengths.sending && !options.resendUnknown) upload.outcome = "unknown";
+    const end = (outcome: string, said: string, problem?: string): Upload =>
+      Object.assign(upload, { outcome, said, problem });
+    const state = checkpoint?.ask(upload);
+    if (state === strengths.result) end("uploaded before", `Uploaded before: ${file}.`);
+    else if (state === strengths.sending && !options.resendUnknown)
+      end(
+        "unknown",
+        `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
+      );
     else if (state === "changed") {
-      upload.outcome = "changed";
-      upload.problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
+      const problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
+      end("changed", `Held back: ${file}: ${problem}`, problem);
     } else if (!options.noCheck && /\.(jsonl|ndjson)(\.gz)?$/i.test(name) && stats.size <= maxFileBytes) {
       const { invalid, problem } = await checkFile(file, signal);
       const [first] = invalid.first;
       const more = invalid.lines > 1 ? `, and ${counted(invalid.lines - 1, "line")} more` : "";
-      upload.problem = problem ?? (first && `line ${first.line}: ${first.reason}${more}.`);
-      if (upload.problem !== undefined) upload.outcome = "invalid";
+      const wrong = problem ?? (first && `line ${first.line}: ${first.reason}${more}.`);
+      const said = `Invalid: ${file} was not sent: ${wrong} --no-check sends it as it is.`;
+      if (wrong !== undefined) end("invalid", said, wrong);
     }
   }
   return uploads;
@@ -170,14 +170,6 @@ async function planned(
 function versionOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return `${found?.size} ${found?.mtimeNs}`;
-}
-
-async function contentHash(file: string, shown: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256").setEncoding("hex");
-  await pipeline(createReadStream(file), hash, { signal }).catch((error) => {
-    throw cannotRead(shown, error, " Nothing was sent.");
-  });
-  return hash.read();
 }
 
 async function sendAll(
@@ -217,8 +209,14 @@ async function sendAll(
         // The lane is shared: if the service asks one upload to wait, all of them pause.
         const own = { name, verifyBytes: options.verify === true, signal, onProgress, [attemptPolicy]: lane };
         const response = await client.datasets.upload(args[0] ?? "", file, own);
+        const { bytes, filename = name } = response as Partial<DatasetFile>;
+        const size = typeof bytes === "number" ? `${bytes} bytes, ` : "";
+        const shown = args.length === 2 && checkpoint === undefined ? filename : file;
+        const said = `Uploaded ${shown}: ${size}file ${response.id}.`;
+        const planned = `To upload: ${file}: ${counted(upload.bytes, "byte")}.`;
         // A dry run makes the response up.
-        Object.assign(upload, dryRun ? { outcome: "to upload" } : { outcome: "uploaded", result: response });
+        if (dryRun) Object.assign(upload, { outcome: "to upload", said: planned });
+        else Object.assign(upload, { outcome: "uploaded", said, result: response });
         checkpoint?.add({ id, fingerprint, response: { id: response.id, bytes: response.bytes } });
       } catch (error) {
         // Any other error, as of a row that cannot be written, comes before the upload.
@@ -226,7 +224,8 @@ async function sendAll(
         const { code, message, executed } = failure;
         checkpoint?.add({ id, fingerprint, error: { code, message, executed } });
         if (error !== failure) throw error;
-        Object.assign(upload, { outcome: "failed", error });
+        const said = `Failed: ${file}: ${errorFields(failure, "upload").message}`;
+        Object.assign(upload, { outcome: "failed", said, error });
         // Uploads that are in flight still finish after an error that would end every other one, too.
         if (lasting.has(code) || failure.notRetried === "asked-to-wait-too-long") throw error;
       }
@@ -241,7 +240,7 @@ const changed = new StatusError("The file changed after the command began, and w
   hint: "Upload it again once no other program writes to it.",
 });
 
-// Prints the outcome of each file, and ends the command with the exit code of the last failure. @throws Reported
+// Prints the outcome of each file, and ends the command with the exit code of the last failure.
 function report(
   { args, terminal, dryRun, stop, checkpoint }: UploadContext,
   uploads: readonly Upload[],
@@ -252,20 +251,7 @@ function report(
     throw new UsageError(
       `${namingFile("FILE", args[1] ?? "")} is invalid: ${only.problem} Nothing was sent; --no-check sends it as it is.`,
     );
-  const lines = uploads.map(({ file, name, outcome, bytes, result = {}, error, problem }) => {
-    const size = typeof result.bytes === "number" ? `${result.bytes} bytes, ` : "";
-    const stored = `${only ? (result.filename ?? name) : file}: ${size}file ${result.id}.`;
-    return {
-      "not sent": `Not sent: ${file}.`,
-      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
-      uploaded: `Uploaded ${stored}`,
-      "uploaded before": `Uploaded before: ${stored}`,
-      failed: `Failed: ${file}: ${error && errorFields(error, "upload").message}`,
-      unknown: `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
-      changed: `Held back: ${file}: ${problem}`,
-      invalid: `Invalid: ${file} was not sent: ${problem} --no-check sends it as it is.`,
-    }[outcome];
-  });
+  const lines = uploads.map(({ said }) => said);
   const files = uploads.map(({ file, outcome, bytes, result, error, problem }) => ({
     ...{ file, outcome, bytes, problem, result },
     ...(error && { error: errorFields(error, "upload") }),
@@ -281,11 +267,8 @@ function report(
   }
   const errors = uploads.flatMap(({ error }) => error ?? []);
   const last = errors.at(-1);
-  let exitCode = last
-    ? exitCodeOfError(last)
-    : has(/^invalid/)
-      ? exitCodes.usage
-      : exitCodeOf.FAILED_PRECONDITION;
+  const unsent = has(/^invalid/) ? exitCodes.usage : exitCodeOf.FAILED_PRECONDITION;
+  let exitCode = last ? exitCodeOfError(last) : unsent;
   // Exit code 2 says that nothing was sent, neither now nor by an earlier start of the same command.
   const isSent = has(/^(uploaded|unknown)/) || errors.some(({ attempts }) => attempts.length > 0);
   if (exitCode === exitCodes.usage && isSent)
