@@ -4,28 +4,28 @@ import { requests } from "../generated/contract.js";
 import type { RerankRequest } from "../index.js";
 import { type CommandOptions, orUndefined, UsageError } from "./context.js";
 import { isObject, type Line } from "./input.js";
-import { type AskedRow, fingerprintOf, hashOf, type Id } from "./rows.js";
+import { type AskedRow, fingerprintOf, hashesOf, type Id } from "./rows.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How lines become requests: where their fields are, and the values for fields that a line lacks. */
 export interface LineFormat {
-  /** The paths that the command line names. */
   readonly id: string | undefined;
   readonly query: string | undefined;
   readonly documents: string | undefined;
   readonly defaults: Fields;
-  /** Whether this run reads the id with a hash. Which shard an id belongs to never changes. */
-  readonly isOfShard: (hash: number) => boolean;
+  /** Whether a line is one of this run's shard, which never changes. A line without an id belongs to the first one. */
+  isOfShard(this: void, line: BulkRequest | BadLine): boolean;
 }
 
-/** The row of a line that is no request. */
 export type BadLine = Readonly<{ line: number; error: { code: "INVALID_ARGUMENT"; message: string } }>;
 
 /** A line that is a request, even if the client or the service will reject it. */
 export interface BulkRequest extends AskedRow {
   readonly line: number;
   readonly id: Id;
+  /** The id as JSON. */
+  readonly key: string;
   readonly body: RerankRequest;
 }
 
@@ -39,7 +39,6 @@ export function valueAt(fields: Fields, path: string): unknown {
   return list === undefined ? inside(value) : Array.isArray(value) ? value.map(inside) : undefined;
 }
 
-/** @throws UsageError if the shard is invalid */
 export function formatOf(options: CommandOptions): LineFormat {
   const { idField: id, queryField: query, documentsField: documents, task, topN: top_n } = options;
   const model = options.model ?? (process.env[variables.rerankModel] || undefined);
@@ -51,16 +50,14 @@ export function formatOf(options: CommandOptions): LineFormat {
       "--shard must be I/N, counted from 0: 0/8 is the first of eight shards, 7/8 the last.",
     );
   // The first 32 bits of the hash decide.
-  const isOfShard = (hash: number): boolean => Math.floor(hash / 2 ** 20) % count === index;
+  const isOfShard: LineFormat["isOfShard"] = (line) =>
+    Math.floor(("hash" in line ? line.hash : 0) / 2 ** 20) % count === index;
   return { id, query, documents, isOfShard, defaults: { return_documents: false, model, top_n, task } };
 }
 
-/** Reads a line; undefined if it is empty, or is one of another shard. A line without an id belongs to the first. */
-export function readLine(line: Line, format: LineFormat): BulkRequest | BadLine | undefined {
-  if (line.text?.trim() === "") return undefined;
-  const read = line.problem ?? requestIn(line.text, format);
-  if (!format.isOfShard(typeof read === "string" ? 0 : read.hash)) return undefined;
-  return typeof read === "string" ? badLine(line.number, read) : { line: line.number, ...read };
+export function readLine({ number: line, text, problem }: Line, format: LineFormat): BulkRequest | BadLine {
+  const read = problem ?? requestIn(text, format);
+  return typeof read === "string" ? badLine(line, read) : { line, ...read };
 }
 
 export function badLine(line: number, message: string): BadLine {
@@ -70,7 +67,6 @@ export function badLine(line: number, message: string): BadLine {
 const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
 const longestNames = 200;
 
-// The request in a line, or why there is none.
 function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> | string {
   const line = fieldsIn(text);
   if (typeof line === "string") return line;
@@ -98,10 +94,9 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
   const key = JSON.stringify(id);
   // The client rejects a request that is nested too deeply to be written.
   const fingerprint = fingerprintOf([key, orUndefined(() => JSON.stringify(body)) ?? "nested too deeply"]);
-  return { id: id as Id, key, hash: hashOf(key), body: body as unknown as RerankRequest, fingerprint };
+  return { id: id as Id, key, ...hashesOf(id as Id), body: body as unknown as RerankRequest, fingerprint };
 }
 
-/** The JSON object in a line, or why there is none. */
 export function fieldsIn(line: string): Fields | string {
   try {
     const value: unknown = JSON.parse(line);
@@ -111,7 +106,6 @@ export function fieldsIn(line: string): Fields | string {
   }
 }
 
-/** The names of an object's fields, as a sentence. */
 export function namesIn(fields: Fields): string {
   return `Its fields: ${Object.keys(fields).join(", ").slice(0, longestNames)}.`;
 }

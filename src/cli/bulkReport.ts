@@ -5,7 +5,6 @@ import { counted, grouped, Progress, type Terminal } from "./terminal.js";
 
 const mostShown = 50;
 
-/** Counts a run, and shows its progress. */
 export class Report {
   readonly counts = {
     /** Requests in the input; undefined until a pipe has ended. */
@@ -27,7 +26,6 @@ export class Report {
     twice: 0,
     lost: 0,
   };
-  /** What the run has sent so far; set once it runs. */
   sent: () => Omit<RerankAllCounts, "done"> = () => ({ requests: 0, retries: 0, tokens: 0 });
   readonly #terminal: Terminal;
   readonly progress: Progress;
@@ -58,7 +56,7 @@ export class Report {
       this.note("More of these are not shown: they are rows of --output.");
   }
 
-  /** Notes how long the service asks to wait, and says once if this machine can open no more files and sockets. */
+  /** Notes each pause that the service asks for, and once if this machine can open no more files and sockets. */
   attempted(pauseMs: number, cause: unknown): void {
     const code = outOfFiles(cause);
     if (code !== undefined && !this.#isLimited)
@@ -66,13 +64,12 @@ export class Report {
         `No more files and sockets can be opened (${code}): fewer requests run at once. See \`ulimit -n\`, or use a lower --concurrency.`,
       );
     this.#isLimited ||= code !== undefined;
-    if (pauseMs === 0) return;
-    // No request is sent during a pause, so one that begins is shown at once.
-    if (this.#pauseEnd < Date.now()) this.progress.hasten();
-    this.#pauseEnd = Math.max(this.#pauseEnd, Date.now() + pauseMs);
+    const end = Date.now() + pauseMs;
+    if (pauseMs > 0 && this.#pauseEnd < Date.now())
+      this.note(`The service asks to wait until ${new Date(end).toLocaleString("sv")}.`);
+    if (pauseMs > 0) this.#pauseEnd = Math.max(this.#pauseEnd, end);
   }
 
-  /** Shows the progress, if it is due. */
   update(): void {
     if (!this.progress.isDue) return;
     const { requests, before, final, failed, badLines } = this.counts;
@@ -84,17 +81,13 @@ export class Report {
       `${rate}/s`,
       counted(final + failed + badLines, "error"),
     ];
-    // The time left cannot be estimated during a pause that the service asked for.
-    const end = new Date(this.#pauseEnd);
-    if (this.#pauseEnd > Date.now()) facts.push(`the service asks to wait until ${end.toLocaleString("sv")}`);
-    else if (minutesLeft !== undefined) {
+    if (minutesLeft !== undefined) {
       const hours = Math.floor(minutesLeft / 60);
       facts.push(`${hours > 0 ? `${hours} h ` : ""}${minutesLeft % 60} min left`);
     }
     this.progress.show(requests && all / requests, facts.join("  "), this.#facts);
   }
 
-  /** Prints the result of the run. */
   summary(): void {
     this.progress.end();
     const { before, finalBefore, ranked, partly, final, failed, badLines } = this.counts;

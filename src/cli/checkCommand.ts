@@ -1,16 +1,12 @@
-import { type Context, RunEnded, UsageError } from "./context.js";
+import { type Context, interrupted, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { type Input, openInput } from "./input.js";
 import { counted, isSilent } from "./terminal.js";
 
-/** What a check found in a file. */
-export interface FileReport {
-  readonly rows: number;
-  /** The lines that are invalid, and the first five of them. */
-  readonly invalid: { readonly lines: number; readonly first: readonly { line: number; reason: string }[] };
-  /** Why the file as a whole is invalid: it cannot be read, is in another format, or is empty. */
-  readonly problem?: string;
-}
+/** The rows of a file, how many lines are invalid, with the first five of them, and why the file as a whole is. */
+type FileReport = Readonly<{ rows: number; problem?: string }> & {
+  readonly invalid: Readonly<{ lines: number; first: readonly { line: number; reason: string }[] }>;
+};
 
 const mostShown = 5;
 const note =
@@ -23,7 +19,7 @@ export async function checkFile(file: string, signal: AbortSignal): Promise<File
   let input: Input | undefined;
   try {
     input = await openInput(file, "It", "JSON lines", signal);
-    for await (const some of input.lines()) {
+    for await (const some of input.lines())
       for (const { number: line, text, problem } of some) {
         if (text?.trim() === "") continue;
         rows += 1;
@@ -35,7 +31,6 @@ export async function checkFile(file: string, signal: AbortSignal): Promise<File
           if (first.length < mostShown) first.push({ line, reason: (error as Error).message });
         }
       }
-    }
     if (rows === 0) throw new UsageError("It is empty.");
     return { rows, invalid: { lines, first } };
   } catch (error) {
@@ -50,10 +45,8 @@ export async function run({ args, terminal, signal }: Context): Promise<void> {
   const files: (FileReport & { file: string; ok: boolean })[] = [];
   for (const [done, file] of args.entries()) {
     const report = await checkFile(file, signal).catch((error) => {
-      const progress = { done, of: args.length, text: `${done} of ${counted(args.length, "file")} checked.` };
-      throw signal.aborted
-        ? new RunEnded({ exitCode: exitCodes.interrupted, progress }, "Interrupted")
-        : error;
+      const text = `${done} of ${counted(args.length, "file")} checked.`;
+      throw signal.aborted ? interrupted({ done, of: args.length, text }) : error;
     });
     files.push({ file, ok: report.problem === undefined && report.invalid.lines === 0, ...report });
   }
@@ -65,5 +58,5 @@ export async function run({ args, terminal, signal }: Context): Promise<void> {
   ]);
   terminal.result({ files, note }, lines);
   if (!isSilent(terminal)) terminal.note(note);
-  if (!files.every(({ ok }) => ok)) throw new RunEnded({ exitCode: exitCodes.usage });
+  if (!files.every(({ ok }) => ok)) throw new RunEnded(exitCodes.usage);
 }

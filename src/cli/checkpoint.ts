@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { orUndefined, reasonOf, UsageError } from "./context.js";
 import { chunkBytes } from "./input.js";
 import { isGone, type ProcessName, thisProcess } from "./processes.js";
-import { type IdTable, opened, type RowSource, Rows } from "./rows.js";
+import { type AskedRow, IdTable, opened, printOf, type RowSource, Rows } from "./rows.js";
 import { jsonLine } from "./terminal.js";
 
 const aliveMs = 30_000;
@@ -19,14 +19,11 @@ const secondsOnFullDisk = 60;
 const mostMerges = 5;
 
 /** A part, as another run sees it. */
-interface Part {
-  readonly path: string;
-  readonly number: number;
-  readonly size: number;
-  readonly changedAt: number;
+type Part = Readonly<
+  { path: string; hasEnded: boolean } & Record<"number" | "size" | "changedAt", number>
+> & {
   readonly run: Partial<ProcessName> & { readonly command?: string };
-  readonly hasEnded: boolean;
-}
+};
 
 /** The part of this run. */
 type OwnPart = { readonly path: string; readonly file: number };
@@ -34,6 +31,8 @@ type OwnPart = { readonly path: string; readonly file: number };
 export class Checkpoint {
   /** The rows of the output and of all parts when this run began. */
   known: Rows;
+  /** The requests of the input as they are asked now: the fingerprints by the ids. */
+  readonly asked: IdTable = new IdTable();
   readonly #source: RowSource;
   readonly #folder: string;
   readonly #full = new AbortController();
@@ -43,9 +42,6 @@ export class Checkpoint {
   #timer: NodeJS.Timeout | undefined;
   #pending: string[] = [];
   #hasRows = false;
-  // Whether the part ends in the middle of a line, and whether its last rows may not be on the disk yet.
-  #isTorn = false;
-  #isDirty = false;
   #failure: unknown;
 
   private constructor(source: RowSource) {
@@ -78,6 +74,12 @@ export class Checkpoint {
     return file === this.#source.path || path.dirname(file) === this.#folder;
   }
 
+  /** Adds a request to what is asked. @returns What is known of it */
+  ask(request: AskedRow): ReturnType<Rows["find"]> {
+    this.asked.add(request.hash, printOf(request.fingerprint));
+    return this.known.find(request);
+  }
+
   /** Adds a row. It is passed to the operating system at once, and is on the disk a second later. */
   add(row: object): void {
     if (this.#part === undefined) return;
@@ -104,18 +106,17 @@ export class Checkpoint {
   /**
    * Ends the run: makes the output anew from all parts, and removes the parts once they are not needed. If the output
    * cannot be written, there is a {@link failure}, and the parts stay.
-   * @param asked The requests of the input as they are asked now: the fingerprints by the ids
    * @param isComplete Whether every request of the input has a result
    * @returns How many rows could not be written, as on a full disk, and how many results this and another run paid for
    */
-  async end(asked: IdTable, isComplete: boolean): Promise<Record<"unwritten" | "twice", number>> {
+  async end(isComplete: boolean): Promise<Record<"unwritten" | "twice", number>> {
     const ended = { unwritten: 0, twice: 0 };
     if (this.#part === undefined) return ended;
     for (let left = secondsOnFullDisk; !this.#flush() && left > 0; left -= 1) await wait(1000);
     ended.unwritten = this.#pending.length;
     this.known = new Rows(this.#source);
     try {
-      if (ended.unwritten === 0) ended.twice = await this.#merge(asked, isComplete);
+      if (ended.unwritten === 0) ended.twice = await this.#merge(isComplete);
     } catch (error) {
       this.#failure = error;
     }
@@ -144,9 +145,7 @@ export class Checkpoint {
       this.#flush();
       // An empty line shows others that this run is alive: the file system itself dates it.
       if (seconds % beatSeconds === 0) orUndefined(() => this.#write(""));
-      if (!this.#isDirty || this.#part === undefined) return;
-      this.#isDirty = false;
-      fs.fdatasync(this.#part.file, () => {});
+      if (this.#part !== undefined) fs.fdatasync(this.#part.file, () => {});
     }, 1000).unref();
   }
 
@@ -194,7 +193,7 @@ export class Checkpoint {
 
   // Makes the output from all rows, again if a part has changed meanwhile: whoever writes the output last has read all
   // parts before, and looks at them again after, so that no row is missing from it. @returns The results paid for twice
-  async #merge(asked: IdTable, isComplete: boolean): Promise<number> {
+  async #merge(isComplete: boolean): Promise<number> {
     const { path: output } = this.#source;
     for (let merge = 1; ; merge += 1) {
       const own = this.#named();
@@ -206,7 +205,7 @@ export class Checkpoint {
       const file = (await opened(made, "wx+")) as FileHandle;
       try {
         if (mode !== undefined) await file.chmod(mode & 0o7777);
-        await rows.copy(asked, file);
+        await rows.copy(this.asked, file);
         await file.sync();
         await rename(made, output);
       } catch (error) {
@@ -259,13 +258,9 @@ export class Checkpoint {
     }
   }
 
-  // Appends a line. After a write that failed, it begins with a newline: readers skip the line that was cut.
+  // Appends a line. Once a write has failed, each begins with a newline: readers skip the line that was cut.
   #write(line: string): void {
-    const start = this.#isTorn ? "\n" : "";
-    this.#isTorn = true;
-    append((this.#part as OwnPart).file, start + line);
-    this.#isTorn = false;
-    this.#isDirty = true;
+    append((this.#part as OwnPart).file, this.#failure === undefined ? line : `\n${line}`);
   }
 
   // The path of the part. If it was moved or removed, all that it holds is first copied to a new part.
@@ -281,13 +276,13 @@ export class Checkpoint {
         read = fs.readSync(held.file, bytes, 0, bytes.length, at);
         append(file, bytes.subarray(0, read));
       }
+      // The old part may end in the middle of a line.
+      append(file, "");
     } catch (error) {
       if (this.#part !== held) this.#discard(this.#part as OwnPart);
       this.#part = held;
       throw error;
     }
-    // The old part may end in the middle of a line.
-    this.#isTorn = true;
     fs.closeSync(held.file);
     return (this.#part as OwnPart).path;
   }

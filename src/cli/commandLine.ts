@@ -9,7 +9,6 @@ import { formerOptions, parsers } from "./options.js";
 import { type Command, commands } from "./program.js";
 import { createTerminal, type Terminal } from "./terminal.js";
 
-// Loads the module of a command when that command is run.
 const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
   bulk: () => import("./bulkCommand.js"),
@@ -28,7 +27,6 @@ const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Pr
 
 const longestGraceMs = 8000;
 
-/** Runs the command that the arguments name. @returns The exit code */
 export async function main(args: readonly string[]): Promise<number> {
   // Without a listener, an error of stdout or stderr would end the process in the middle of a call.
   let lost: Error | undefined;
@@ -51,7 +49,6 @@ export async function main(args: readonly string[]): Promise<number> {
   let interrupted: number = exitCodes.interrupted;
   const onSignal = (signal: keyof typeof exitCodeOfSignal): void => {
     interrupted = exitCodeOfSignal[signal];
-    // A second signal ends the process at once.
     if (stop.signal.aborted) process.exit(interrupted);
     stop.abort();
     if (graceMs === 0) end.abort();
@@ -84,7 +81,6 @@ async function hideKey(terminal: Terminal): Promise<void> {
   if (process.env.TUNERANK_API_KEY) await terminal.hide(process.env.TUNERANK_API_KEY);
 }
 
-// Runs a command, or shows help or the version.
 async function run(
   command: Command | undefined,
   [first = "help", ...rest]: readonly string[],
@@ -103,7 +99,16 @@ async function run(
   if (command === undefined) throw new UsageError("There is no such command: `tunerank COMMAND [OPTIONS]`.");
   const { options, args } = parsed(command, rest);
   if (options.help) return terminal.write(helpOf(command, args, terminal.columns));
-  checkCount(command, args);
+  const { name, usage, arguments: all } = command;
+  const missing = all.filter(({ isRequired }) => isRequired)[args.length];
+  // `rerank` itself says of further arguments that the query is an option.
+  const isOpen = name === "rerank" || all.at(-1)?.name.endsWith("...");
+  if (missing !== undefined || (!isOpen && args.length > all.length)) {
+    // The only argument of `upload` is a file.
+    const what = name === "upload" && /[./]/.test(`${args}`) ? "DATASET" : missing?.name;
+    const wrong = missing ? `${what} is missing` : "There are too many arguments";
+    throw new UsageError(`${wrong}: \`tunerank ${name} ${usage}\`.`);
+  }
   if (options.debug === true) process.env.TUNERANK_LOG = "debug";
   const { envFile } = options;
   if (envFile !== undefined) {
@@ -148,15 +153,4 @@ function parsed(command: Command, args: readonly string[]) {
       `${known.long} has no value. One that starts with a dash is written ${known.long}=VALUE.`,
     );
   }
-}
-
-function checkCount({ name, usage, arguments: all }: Command, args: readonly string[]): void {
-  const missing = all.filter(({ isRequired }) => isRequired)[args.length];
-  // `rerank` itself says of further arguments that the query is an option.
-  const isOpen = name === "rerank" || all.at(-1)?.name.endsWith("...");
-  if (missing === undefined && (isOpen || args.length <= all.length)) return;
-  // The only argument of `upload` is a file.
-  const what = name === "upload" && /[./]/.test(`${args}`) ? "DATASET" : missing?.name;
-  const wrong = missing ? `${what} is missing` : "There are too many arguments";
-  throw new UsageError(`${wrong}: \`tunerank ${name} ${usage}\`.`);
 }

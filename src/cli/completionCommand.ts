@@ -10,22 +10,20 @@ export async function run({ args, terminal }: Context): Promise<void> {
   terminal.write(`${{ bash: bash(), zsh, fish: fish() }[shell]}\n`);
 }
 
-// The words that the first argument of a command may be.
-function firstWords({ name }: Command): string {
-  return { completion: shells, request: operationIds }[name]?.join(" ") ?? "";
-}
-
-function optionWords({ options }: Command): string {
-  return options.map(({ long }) => long).join(" ");
-}
+const firstOf: Readonly<Record<string, readonly string[]>> = { completion: shells, request: operationIds };
+const wordsOf = ({ name, options }: Command) => ({
+  words: options.map(({ long }) => long).join(" "),
+  first: firstOf[name]?.join(" ") ?? "",
+});
 
 const names = `${commands.map(({ name }) => name).join(" ")} help --help --version`;
 
 // If none of its words matches, bash completes file names (`-o default`).
 function bash(): string {
-  const cases = commands.map(
-    (each) => `    ${each.name}) words="${optionWords(each)}" first="${firstWords(each)}" ;;`,
-  );
+  const cases = commands.map((each) => {
+    const { words, first } = wordsOf(each);
+    return `    ${each.name}) words="${words}" first="${first}" ;;`;
+  });
   return `_tunerank() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words="" first=""
   COMPREPLY=()
@@ -47,8 +45,9 @@ complete -o default -F _tunerank tunerank`;
 function fish(): string {
   const lines = commands.flatMap((each) => {
     const after = `complete -c tunerank -n '__fish_seen_subcommand_from ${each.name}`;
-    const first = `${after}; and test (count (commandline -opc)) -eq 2' -f -a '${firstWords(each)}'`;
-    return [`${after}' -a '${optionWords(each)}'`, ...(firstWords(each) === "" ? [] : [first])];
+    const { words, first } = wordsOf(each);
+    const second = `${after}; and test (count (commandline -opc)) -eq 2' -f -a '${first}'`;
+    return [`${after}' -a '${words}'`, ...(first === "" ? [] : [second])];
   });
   return [`complete -c tunerank -n __fish_use_subcommand -f -a '${names}'`, ...lines].join("\n");
 }

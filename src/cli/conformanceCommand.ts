@@ -6,7 +6,6 @@ import { run as serve } from "../conformance/runner.js";
 import { type Context, cannotListen, reasonOf, refuseOptions, UsageError } from "./context.js";
 import { counted, isSilent } from "./terminal.js";
 
-/** The defaults of the options of `tunerank conformance`. The timeout is in seconds. */
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
 
@@ -43,13 +42,12 @@ export async function run({ options, terminal, signal }: Context): Promise<void>
   const counts = countsOf(results, every.length);
   const told = { results, cut, counts, revision: data.revision };
   terminal.result(reportOf(told), reportLines(told));
-  const { badge, junit } = options;
-  const cannotWrite = (option: string) => (error: Error) => {
-    throw new Error(`${option} cannot be written: ${reasonOf(error)}.`);
-  };
-  if (badge !== undefined)
-    await writeFile(badge, badgeOf(counts, data.revision)).catch(cannotWrite("--badge"));
-  if (junit !== undefined) await writeFile(junit, junitOf(told)).catch(cannotWrite("--junit"));
+  const files = { badge: badgeOf(counts, data.revision), junit: junitOf(told) };
+  for (const option of ["badge", "junit"] as const)
+    if (options[option] !== undefined)
+      await writeFile(options[option], files[option]).catch((error: Error) => {
+        throw new Error(`--${option} cannot be written: ${reasonOf(error)}.`);
+      });
   // For exit code 1, unless every test case was served, and all that were not skipped passed.
   const { passed, failed, neverServed } = counts;
   const of = counted(results.length, "test case");

@@ -1,7 +1,7 @@
 import type { ClientOptions, StatusError } from "../index.js";
+import { exitCodes } from "./exitCodes.js";
 import type { Terminal } from "./terminal.js";
 
-/** What a command receives when it runs. */
 export interface Context {
   readonly options: CommandOptions;
   readonly args: readonly string[];
@@ -44,24 +44,26 @@ export type CommandOptions = Readonly<
 /** An invalid command line or input: nothing was sent. */
 export class UsageError extends Error {}
 
-/** How a command ends that has not succeeded. */
-interface End {
+/** How much of a run is done, and of how many requests or files, if that is known; `text` also says how to go on. */
+type Done = Readonly<{ done: number; of: number | undefined; text: string }>;
+
+/**
+ * Ends a command with an exit code: after it has printed what failed, or, with `progress`, before all is done. Why is said
+ * by the message, by the `cause` (an error of a call), or both.
+ */
+export class RunEnded extends Error {
   readonly exitCode: number;
-  /** How much of a run is done, and of how many requests or files, if that is known; `text` also says how to go on. */
-  readonly progress?: Readonly<{ done: number; of: number | undefined; text: string }>;
-  /** The error that ended the run; undefined if it was interrupted while nothing was in flight. */
-  readonly error?: StatusError | undefined;
+  readonly progress: Done | undefined;
+
+  constructor(exitCode: number, progress?: Done, why = "", cause?: StatusError) {
+    super(why, { cause });
+    this.exitCode = exitCode;
+    this.progress = progress;
+  }
 }
 
-/** Ends a command: before all its requests or files are done, or, without `progress`, after it has printed what failed. */
-export class RunEnded extends Error {
-  readonly end: End;
-
-  /** @param why What ended the run, such as `Interrupted`; empty if the error says it, or if it was printed */
-  constructor(end: End, why = "") {
-    super(why);
-    this.end = end;
-  }
+export function interrupted(progress: Done): RunEnded {
+  return new RunEnded(exitCodes.interrupted, progress, "Interrupted");
 }
 
 /** Why a file cannot be read, without the file's name. */
@@ -78,7 +80,6 @@ export function cannotRead(name: string, error: unknown, more = ""): unknown {
   return new UsageError(`${name} cannot be read: ${reasonOf(error)}.${more}`);
 }
 
-/** An argument or option with the file that it names. */
 export function namingFile(name: string, file: string): string {
   return file === "-" ? name : `${name} "${file}"`;
 }

@@ -4,14 +4,12 @@ import { type Context, orUndefined, RunEnded } from "./context.js";
 import { counted } from "./terminal.js";
 
 /** Requests with one method and one URL, and the sum of their bodies. */
-type Planned = Record<"method" | "url", string> &
-  Record<"requests" | "bytes", number> &
-  Partial<Record<"documents" | "estimatedTokens", number>>;
+type Planned = Record<"method" | "url", string> & Record<"requests" | "bytes", number> & Partial<Estimated>;
+type Estimated = Record<"documents" | "estimatedTokens", number>;
 
 const estimate =
   "Tokens are estimated as a quarter of the bytes; what the service counts as a token is not documented.";
 
-/** Runs a command, and prints what it would have sent. @throws RunEnded with the exit code for invalid lines or files */
 export async function dryRun(context: Context, run: (context: Context) => Promise<void>): Promise<void> {
   const { terminal, options } = context;
   const planned = new Map<string, Planned>();

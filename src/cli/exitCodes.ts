@@ -3,7 +3,7 @@ import type { StatusCode, StatusError } from "../index.js";
 /** The exit codes that do not depend on a code of the service. */
 export const exitCodes = { success: 0, fault: 1, usage: 2, limit: 11, interrupted: 130 } as const;
 
-/** The exit code of a command that a signal ended: 128 plus the signal's number, as in shells. */
+/** The exit code of a command that a signal ended, as in shells. */
 export const exitCodeOfSignal = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
 export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
@@ -13,10 +13,7 @@ export const exitCodeOf: Readonly<Record<StatusCode, number>> = {
   CANCELLED: exitCodes.interrupted,
 };
 
-/**
- * The exit code of a failed call. It is `usage` if the client rejected the call before anything was sent. It is `fault`
- * if the client stopped the call later, such as for a file that changed while it was sent.
- */
+/** The exit code of a failed call: `usage` or `fault` if the client rejected it before, or stopped it after it was sent. */
 export function exitCodeOfError({ code, codeSource, attempts }: StatusError): number {
   // Codes that the client uses for invalid arguments and files. From the service, each has its own exit code.
   const isOfArguments = /^(INVALID_ARGUMENT|OUT_OF_RANGE|FAILED_PRECONDITION)$/.test(code);
@@ -35,9 +32,7 @@ const meanings: Readonly<Record<number, string>> = {
 };
 
 /** Every exit code with its meaning. @param named Formats the name of a service code */
-export function exitCodeRows(
-  named: (code: string) => string,
-): readonly (readonly [exit: string, meaning: string])[] {
+export function exitCodeRows(named: (code: string) => string): readonly (readonly [string, string])[] {
   const exits = new Set([...Object.keys(meanings).map(Number), ...Object.values(exitCodeOf)]);
   return [...exits]
     .sort((a, b) => a - b)

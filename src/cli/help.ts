@@ -6,7 +6,6 @@ import { type Command, commands } from "./program.js";
 
 // The folder of the guides in the installed package, as Markdown.
 const guides = fileURLToPath(new URL("../docs/", import.meta.url));
-/** What the program does. */
 export const about = "Rerank documents, upload dataset files, scale deployments, resume fine-tuning jobs.";
 
 // Every variable that the client reads: with this type, TypeScript reports one that is missing here.
@@ -68,19 +67,15 @@ export function helpOf(command: Command | undefined, args: readonly string[], co
   return `${operation}Usage: tunerank ${name} ${usage}\n\n${parts.join("\n\n")}\n`;
 }
 
-// The examples: command lines, each with a comment that says what it does.
 const examples = `
 tunerank rerank --query "how do I reset my password" articles.txt # rank the lines of a file
 tunerank rerank --query refund --field text --top-n 5 faq.jsonl # rank a field of JSON Lines, keep five
-ls docs | tunerank rerank --query invoices - # rank what another program prints
 tunerank bulk requests.jsonl --output results.jsonl # rank many queries; run it again to continue
-tunerank bulk batch.jsonl --output results.jsonl --max-requests 1000 # send some requests of a Batch API at a time
 tunerank upload reviews train.jsonl # upload a file to the dataset reviews
 tunerank upload reviews *.jsonl --checkpoint uploads.log # upload several; run it again to continue
 zcat train.jsonl.gz | tunerank upload reviews - --name train.jsonl # upload what another program prints
 tunerank check train.jsonl test.jsonl.gz # check files before they are uploaded
 tunerank scale prod 2 # run two replicas
-tunerank scale prod 0 # scale to zero
 tunerank resume answer-quality # resume a job, and print its state
 tunerank mcp # offer rerank; an agent's client starts this program
 tunerank mcp --tools all --root ./datasets # offer every operation; uploads are of files below this folder
@@ -91,7 +86,6 @@ tunerank mock --port 4010 # start it; then set TUNERANK_BASE_URL=http://127.0.0.
 tunerank mock --fail rerank:429x2,retry-after=5 --delay 500ms # respond to two reranks with 429, to all requests half a second late
 tunerank skill --install .claude/skills # install it for an agent that reads skills from this folder
 tunerank conformance --port 4020 # start it; then start the client under test, which asks http://127.0.0.1:4020/next
-tunerank conformance --only retry-after --json # run only some test cases, and print one JSON value
 tunerank completion bash > ~/.local/share/bash-completion/completions/tunerank # install it for bash
 tunerank completion fish > ~/.config/fish/completions/tunerank.fish # install it for fish
 tunerank version # print the version`;

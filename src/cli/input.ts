@@ -14,23 +14,17 @@ export type Line =
   | { readonly number: number; readonly text: string; readonly problem?: undefined }
   | { readonly number: number; readonly text?: undefined; readonly problem: string };
 
-/** A line as bytes. */
-export interface RawLine {
-  /** Undefined if the line is too long to be read. */
-  readonly bytes: Buffer | undefined;
-  /** Where the line begins and ends, its newline included. */
-  readonly start: number;
-  readonly end: number;
-  /** Whether the line ends with a newline. A last line that was only partly written has none. */
-  readonly hasEnd: boolean;
-}
+/**
+ * A line as bytes (undefined if it is too long to be read), where it begins and ends, its newline included, and whether it
+ * has one: a last line that was only partly written has none.
+ */
+export type RawLine = Readonly<{ bytes: Buffer | undefined; start: number; end: number; hasEnd: boolean }>;
 
 export const chunkBytes: number = 256 * 1024;
 const headBytes = 16;
 const longestLine = 64 * 1024 * 1024;
 const mostPipedBytes = 150 * 1024 * 1024;
 
-/** An open file, or the standard input. */
 export interface Input {
   /** Whether it can be read only once. */
   readonly isPipe: boolean;
@@ -44,12 +38,7 @@ export interface Input {
   close(): Promise<void>;
 }
 
-/**
- * Opens a file, or the standard input for `-`.
- * @param name The argument or option that names it, for messages
- * @param wanted Undefined: the bytes are read unchanged
- * @throws UsageError if it cannot be opened
- */
+/** Opens a file, or the standard input for `-`. @param name Names it in messages @param wanted Undefined: unchanged bytes */
 export async function openInput(
   path: string,
   name: string,
@@ -121,7 +110,6 @@ export async function openInput(
   return { isPipe, lines, bytes, close: async () => file?.close() };
 }
 
-/** Splits bytes into lines, and yields them as they are read. */
 export async function* splitLines(
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncGenerator<readonly RawLine[]> {
@@ -161,10 +149,8 @@ function decoded(number: number, bytes: Buffer | undefined, wanted: Wanted | und
     return { number, problem: "It has a NUL byte, so it is not text." };
   try {
     const text = decoder.decode(bytes);
-    return {
-      number,
-      text: text.slice(number === 1 && text[0] === "\ufeff" ? 1 : 0, text.endsWith("\r") ? -1 : undefined),
-    };
+    const start = number === 1 && text[0] === "\ufeff" ? 1 : 0;
+    return { number, text: text.slice(start, text.endsWith("\r") ? -1 : undefined) };
   } catch {
     return { number, problem: 'It is not UTF-8: the guide "Prepare data" (prepare-data.md) converts it.' };
   }
@@ -235,7 +221,6 @@ function foreignFormat(head: Buffer, wanted: Wanted): string | undefined {
   return isOf(binaryFormats, bytes) ?? (wanted === "JSON lines" ? isOf(textFormats, text) : undefined);
 }
 
-/** Whether a value of JSON is an object. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

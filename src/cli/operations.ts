@@ -3,14 +3,8 @@ import type { RequestRules } from "../engine.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { descriptions } from "../generated/descriptions.js";
 
-/** A parameter that is given with `--param NAME=VALUE`. */
-interface OperationParameter {
-  readonly name: string;
-  readonly in: "path" | "query" | "header";
-  readonly required: boolean;
-  readonly schema: NonNullable<RequestRules["body"]>;
-  readonly description: string;
-}
+type OperationParameter = Readonly<Record<"name" | "description", string>> &
+  Readonly<{ in: "path" | "query" | "header"; required: boolean; schema: NonNullable<RequestRules["body"]> }>;
 
 export const operationIds = Object.keys(operations) as readonly OperationId[];
 
@@ -41,18 +35,12 @@ export function parametersOf(id: OperationId): OperationParameter[] {
   );
 }
 
-/** Describes an operation for programs. */
 export function toldOf(id: OperationId): object {
   const { method, path, value: answer = "json" } = operations[id];
   const { contentType, optional = false, body: schema } = requestRules(id);
-  const told = {
-    operation: id,
-    method,
-    path,
-    summary: descriptions[id].summary,
-    parameters: parametersOf(id),
-  };
-  return { ...told, ...(schema && { body: { contentType, required: !optional, schema } }), answer };
+  const told = { operation: id, method, path, summary: descriptions[id].summary };
+  const body = schema && { body: { contentType, required: !optional, schema } };
+  return { ...told, parameters: parametersOf(id), ...body, answer };
 }
 
 /** Describes an operation in lines of text. The first begins with its id. */
@@ -64,10 +52,8 @@ export function operationLines(id: OperationId): string[] {
     const { type = "", enum: values } = schema.items ?? schema;
     const value = values?.join("|") ?? { boolean: "true|false", string: "TEXT" }[type] ?? "N";
     const isList = schema.type === "array" && "May be given more than once.";
-    return [
-      `--param ${name}=${value}`,
-      [required && "Required.", description, isList].filter(Boolean).join(" "),
-    ];
+    const text = [required && "Required.", description, isList].filter(Boolean).join(" ");
+    return [`--param ${name}=${value}`, text];
   });
   if (file !== undefined) rows.push(["--body-file FILE", `Required. ${fields[file]}`]);
   else if (body !== undefined) {
@@ -75,10 +61,8 @@ export function operationLines(id: OperationId): string[] {
     const isOptional = (name: string): string => (required.includes(name) ? name : `${name} (optional)`);
     const names = Object.keys(properties).map(isOptional).join(", ");
     const text = `${optional ? "" : "Required. "}Fields: ${names}`;
-    rows.push([
-      "--body JSON, --body-file FILE",
-      names === "" ? "Default: {}. No fields are documented." : text,
-    ]);
+    const none = "Default: {}. No fields are documented.";
+    rows.push(["--body JSON, --body-file FILE", names === "" ? none : text]);
   }
   const width = Math.max(0, ...rows.map(([option]) => option.length));
   const told = rows.map(([option, text]) => `  ${option.padEnd(width)}  ${text}`);

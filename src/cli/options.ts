@@ -6,7 +6,6 @@ import { UsageError } from "./context.js";
 
 type CallingCommand = "rerank" | "bulk" | "scale" | "resume" | "upload";
 
-/** The operation that each of these commands calls. */
 export const operationOfCommand: Readonly<Record<CallingCommand, OperationId>> = {
   rerank: "rerankDocuments",
   bulk: "rerankDocuments",
@@ -17,8 +16,7 @@ export const operationOfCommand: Readonly<Record<CallingCommand, OperationId>> =
 
 const { fields } = descriptions.rerankDocuments;
 
-// Option | the client's argument, or several | help. The word in brackets decides how a value is parsed (parsers); an option with dots
-// may be given more than once.
+// Option | the client's arguments | help. The word in brackets says how a value is parsed; with dots it may be repeated.
 const rowsOfCommand: Readonly<Record<string, string>> = {
   rerank: `
 --query <TEXT> | query | ${fields.query} Required.
@@ -103,7 +101,6 @@ const plans: Readonly<Record<string, string>> = {
   upload: "requests; with --checkpoint also which files are left to upload",
 };
 
-// The options of every command that calls the service.
 function ofService(command: string): string {
   return `
 --base-url <URL> | baseUrl | The service's address. Default: TUNERANK_BASE_URL.
@@ -118,7 +115,6 @@ ${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of 
 ${command === "mcp" ? "" : `--dry-run | | Send nothing, and print the method, the URL and the size in bytes of the ${plans[command] ?? "request"}. Needs no API key.`}`;
 }
 
-// The default of --timeout in the help. The default of `request` depends on the operation that it calls.
 function defaultTimeout(command: string): string {
   if (command === "request") return "with an ID, the default of that operation; with METHOD PATH, 30 seconds";
   if (command === "mcp") return "the default of each operation";
@@ -127,21 +123,12 @@ function defaultTimeout(command: string): string {
   return `${timeoutMs / 1000} seconds${more}`;
 }
 
-/** An option of a command. */
-export interface CommandOption {
-  /** As the help shows it, such as `-q, --quiet` or `--query <TEXT>`. */
-  readonly flags: string;
-  readonly long: string;
-  readonly short: string | undefined;
-  /** The word that stands for its value; empty if it takes none. */
-  readonly value: string;
-  readonly isMany: boolean;
-  /** The client's arguments that it sets. */
-  readonly sets: readonly string[];
-  readonly description: string;
-  /** Its title in the help. */
-  readonly group: string;
-}
+/**
+ * An option of a command: `flags` as the help shows it, such as `-q, --quiet`; the word for its value, empty if it takes
+ * none; the client's arguments that it `sets`; and its title in the help (`group`).
+ */
+export type CommandOption = Readonly<Record<"flags" | "long" | "value" | "description" | "group", string>> &
+  Readonly<{ short: string | undefined; isMany: boolean; sets: readonly string[] }>;
 
 /** The options of a command. @param callsService Whether it has those of every command that calls the service */
 export function optionsOf(name: string, callsService: boolean): CommandOption[] {
@@ -179,7 +166,6 @@ function numberIn(value: string, option: string): number {
 
 const units = { ms: 1 / 1000, s: 1, m: 60, min: 60, h: 3600 } as const;
 
-// A time in seconds: a number, or one with a unit.
 function secondsIn(value: string, option: string): number {
   const [, number = "", unit = "s"] = /^(.*?)(ms|s|m|min|h)?$/.exec(value) ?? [];
   const seconds = Number(number.trim() || "none") * units[unit as keyof typeof units];
@@ -211,8 +197,7 @@ export function optionOf(argument: string, command: string): string | undefined 
 /** Options of earlier versions, after their command, and what is said of each. */
 export const formerOptions: Readonly<Record<string, string>> = {
   "rerank --bulk": "is now `tunerank bulk FILE --output OUT`.",
-  "bulk --errors":
-    "is gone: OUT has one row for each id, also with its error; see `jq 'select(.error)' OUT`.",
+  "bulk --errors": "is gone: OUT has one row for each id, also with its error.",
   "bulk --max-hold": "is now --max-pause.",
   "bulk --max-retries": "does not apply: each request is retried until --timeout.",
   "bulk --resend-paid": "is now --retry-final.",

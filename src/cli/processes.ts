@@ -3,16 +3,12 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { orUndefined } from "./context.js";
 
-/** Identifies a process, as far as the operating system allows. */
-export interface ProcessName {
-  readonly host: string;
-  readonly pid: number;
-  /** The machine's boot id, which is new at each start, and the PID namespace of its container. */
-  readonly boot: string | undefined;
-  readonly pidNamespace: string | undefined;
-  /** When the process began. Process ids are reused; together with this time, each is unique. */
-  readonly began: string | undefined;
-}
+/**
+ * A process: with the machine's boot id, which is new at each start, the PID namespace of its container, and when it
+ * began. Process ids are reused; together with this time, each is unique.
+ */
+export type ProcessName = Readonly<{ host: string; pid: number }> &
+  Readonly<Record<"boot" | "pidNamespace" | "began", string | undefined>>;
 
 export function thisProcess(): ProcessName {
   return {

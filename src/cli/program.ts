@@ -2,13 +2,8 @@
 import { descriptions } from "../generated/descriptions.js";
 import { type CommandOption, operationOfCommand as operation, optionsOf } from "./options.js";
 
-/** A command as its help describes it. */
-export interface Command {
-  readonly name: string;
-  /** What follows its name on a command line, such as `[options] [FILE]`. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly description: string;
+/** A command as its help describes it; `usage` is what follows its name, such as `[options] [FILE]`. */
+export interface Command extends Readonly<Record<"name" | "usage" | "summary" | "description", string>> {
   /** Its arguments, such as `FILE...`. */
   readonly arguments: readonly Readonly<{ name: string; isRequired: boolean; description: string }>[];
   readonly options: readonly CommandOption[];
@@ -16,24 +11,20 @@ export interface Command {
 
 export const shells = ["bash", "zsh", "fish"] as const;
 
-const rerank = descriptions[operation.rerank];
-const upload = descriptions[operation.upload];
-const scale = descriptions[operation.scale];
-const resume = descriptions[operation.resume];
-
-// Name | usage, if it is not made of the arguments | summary | description; below it its arguments, each with its meaning.
+// Name | usage, if it is not made of the arguments | summary | description, if they are not the operation's; below it its
+// arguments, each with its meaning.
 const calling = `
-rerank | | ${rerank.summary} | ${rerank.description}
+rerank | | |
 [FILE] | A file with a document on each line, also gzipped. Without it, or with -, the standard input is read. If the output goes to a pipe or a file, its columns are the score, the number of the line in the input (from 1), and the document.
 bulk | | Rerank documents for many queries | Sends a rerank for each line of FILE, and writes one row for each id to --output. Run the same command again to continue: what is finished is not sent again.
 [FILE] | A file of JSON Lines, also gzipped, or - for the standard input. Each line is a request: id, query and documents, and optionally model, top_n, task and return_documents; or a line of a Batch API, with custom_id and body.
-upload | | ${upload.summary} | ${upload.description}
+upload | | |
 <DATASET> | The dataset's ID.
 <FILE...> | One file or several, or - for the standard input.
-scale | | ${scale.summary} | ${scale.description}
+scale | | |
 <DEPLOYMENT> | The deployment's ID.
-<REPLICAS> | ${scale.fields.replicaCount}
-resume | | ${resume.summary} | ${resume.description}
+<REPLICAS> | ${descriptions.scaleDeployment.fields.replicaCount}
+resume | | |
 <JOB> | The job's ID.
 mcp | | Serve tools to an agent | Serves operations as tools of the Model Context Protocol (MCP), until stdin ends. Each call but a rerank asks a person first.
 request | [options] ID or METHOD PATH | Call any operation of the service | Calls an operation of the OpenAPI document by its ID, and checks its parameters and body; or sends a METHOD to a PATH unchecked. Prints the response: JSON, text, or bytes unchanged.
@@ -51,11 +42,13 @@ completion | | Print a completion script | Prints a script that completes comman
 version | | Print the version | Prints the version.`;
 
 function commandsIn(text: string, callsService: boolean): Command[] {
-  const rows = text.matchAll(/^(\w+) \| (?:(.*?) )?\| (.*?) \| (.*)((?:\n[[<].*)*)/gm);
-  return [...rows].map(([, name = "", usage = "", summary = "", description = "", rest = ""]) => {
+  const rows = text.matchAll(/^(\w+) \| (?:(.*?) )?\| (?:(.*?) )?\|(?: (.*))?((?:\n[[<].*)*)/gm);
+  return [...rows].map(([, name = "", usage = "", summary, description, rest = ""]) => {
+    const told = descriptions[operation[name as keyof typeof operation]] ?? {};
     const all = [...rest.matchAll(/^([[<](.*?)[\]>]) \| (.*)$/gm)];
     return {
-      ...{ name, summary, description, options: optionsOf(name, callsService) },
+      ...{ name, summary: summary ?? told.summary, description: description ?? told.description },
+      options: optionsOf(name, callsService),
       usage: usage.replace(" or ", " | ") || ["[options]", ...all.map(([, term]) => term)].join(" "),
       arguments: all.map(([, term = "", argument = "", meaning = ""]) => ({
         ...{ name: argument, isRequired: term.startsWith("<"), description: meaning },

@@ -37,21 +37,19 @@ const ran: Readonly<Record<StatusError["executedBecause"], string>> = {
   "success-began": "The operation has run.",
 };
 
-/** Prints why a command failed, as text or as JSON. @returns The exit code */
 export function reportFailure(error: unknown, terminal: Terminal, command = ""): number {
-  // @param more Further lines
   const report = (fields: object, what: string, more = ""): void => {
     if (terminal.json) terminal.tell({ error: fields }, "");
     else terminal.note(styled("red", "tunerank:"), ` ${what}`);
     if (more !== "" && !terminal.json) terminal.note(more.trimEnd());
   };
   if (error instanceof RunEnded) {
-    const { message: why } = error;
-    const { exitCode, progress, error: cause } = error.end;
+    const { message: why, exitCode, progress, cause } = error;
     if (progress === undefined) return exitCode;
+    const failed = isStatusError(cause) ? cause : undefined;
     // Leaves out `notDone`, which lists every request that is left: they are in the input anyway.
-    const { notDone: _, ...fields } = cause ? errorFields(cause, command) : { message: `${why}.` };
-    const said = cause && saidOf(cause, command);
+    const { notDone: _, ...fields } = failed ? errorFields(failed, command) : { message: `${why}.` };
+    const said = failed && saidOf(failed, command);
     if (said === undefined || why !== "") report({ ...fields, progress }, `${why}: ${progress.text}`);
     else report({ ...fields, progress }, said.what, `${progress.text} ${said.hint}`);
     return exitCode;

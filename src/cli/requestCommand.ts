@@ -3,17 +3,11 @@ import type { OperationId } from "../generated/contract.js";
 import type { CallPromise, ServiceRequest } from "../index.js";
 import { type Context, namingFile, refuseOptions, UsageError } from "./context.js";
 import { openInput } from "./input.js";
-import {
-  isOperation,
-  operationIds,
-  operationLines,
-  parametersOf,
-  requestRules,
-  toldOf,
-} from "./operations.js";
+import * as contract from "./operations.js";
 import type { Terminal } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
+const jsonType = /^[^;]*[/+]json\b/i;
 const ofPath = ["query", "accept", "maxBytes"] as const;
 const ofCalls = ["dryRun", "param", "body", "bodyFile", "contentType", "idempotent", ...ofPath] as const;
 
@@ -22,29 +16,27 @@ export async function run(context: Context): Promise<void> {
   const [name, path] = args;
   if (options.list) {
     refuseOptions(options, ofCalls, "has no effect on --list.");
-    const ids = name === undefined ? operationIds : [idOf(name)];
-    return terminal.result(ids.map(toldOf), ids.flatMap(operationLines));
+    const ids = name === undefined ? contract.operationIds : [idOf(name)];
+    return terminal.result(ids.map(contract.toldOf), ids.flatMap(contract.operationLines));
   }
   if (name === undefined) throw new UsageError("ID is missing: --list shows the operations.");
-  const isId = isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
+  const isId = contract.isOperation(name) || (path === undefined && !/^[A-Z]+$/.test(name));
   return isId ? callOperation(context, idOf(name)) : callAny(context);
 }
 
 function idOf(name: string): OperationId {
-  if (isOperation(name)) return name;
-  throw new UsageError(`There is no operation with this ID: ${suggestion(name, operationIds)}`);
+  if (contract.isOperation(name)) return name;
+  throw new UsageError(`There is no operation with this ID: ${suggestion(name, contract.operationIds)}`);
 }
 
 async function callOperation(context: Context, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
   const { idempotent, contentType, bodyFile } = options;
-  const { file, body: rules, optional = false } = requestRules(operation);
+  const { file, body: rules, optional = false } = contract.requestRules(operation);
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
   refuseOptions(options, ofPath, "is for a METHOD and a PATH; parameters of an ID are given with --param.");
   if (file !== undefined && (options.body !== undefined || bodyFile === undefined || bodyFile === "-"))
     throw new UsageError(`${operation} sends a file: name it with --body-file.`);
-  if (parametersOf(operation).length === 0)
-    refuseOptions(options, ["param"], `does not fit: ${operation} takes no parameters.`);
   if (file === undefined) refuseOptions(options, ["contentType"], "is for a file or a METHOD and a PATH.");
   if (rules === undefined && file === undefined)
     refuseOptions(options, ["body", "bodyFile"], `does not fit: ${operation} takes no body.`);
@@ -54,7 +46,6 @@ async function callOperation(context: Context, operation: OperationId): Promise<
   const json = body === undefined ? (isEmpty ? "{}" : undefined) : `${body}`;
   const sent = json === undefined ? bodyFile : JSON.parse(json);
   await withClient(context, operation, async (client) => {
-    // For an upload, the content type is that of the file in the form.
     const own = { signal, idempotent, ...(contentType !== undefined && { contentType }) };
     const input = { operation, ...parametersIn(operation, options.param), json, body: sent };
     await show((insideOf(client) as ClientInside).callOperation(input, own), terminal);
@@ -75,7 +66,6 @@ async function callAny(context: Context): Promise<void> {
   );
 }
 
-// Parses options of the form NAME=VALUE; a name may be given more than once.
 function pairsOf(pairs: readonly string[], option: string): Record<string, string[]> {
   const found: Record<string, string[]> = Object.create(null);
   for (const pair of pairs) {
@@ -90,7 +80,8 @@ function pairsOf(pairs: readonly string[], option: string): Record<string, strin
 function parametersIn(operation: OperationId, pairs: readonly string[] = []) {
   const found: Record<"ids" | "parameters", Record<string, unknown>> = { ids: {}, parameters: {} };
   for (const [name, texts] of Object.entries(pairsOf(pairs, "--param"))) {
-    const { in: place, schema = {} } = parametersOf(operation).find((each) => each.name === name) ?? {};
+    const { in: place, schema = {} } =
+      contract.parametersOf(operation).find((each) => each.name === name) ?? {};
     const { type } = schema.items ?? schema;
     const read = texts.map((text) => {
       if (type === "boolean" && /^(true|false)$/.test(text)) return text === "true";
@@ -112,7 +103,7 @@ async function contentOf({ options, signal }: Context): Promise<Partial<ServiceR
     refuseOptions(options, ["contentType"], "needs a body.");
     return {};
   }
-  const isJson = text !== undefined || isJsonType(contentType);
+  const isJson = text !== undefined || jsonType.test(contentType);
   const name = text !== undefined ? "--body" : namingFile("--body-file", bodyFile ?? "-");
   let body = Buffer.from(text ?? "");
   if (bodyFile !== undefined) {
@@ -130,10 +121,6 @@ async function contentOf({ options, signal }: Context): Promise<Partial<ServiceR
   }
 }
 
-function isJsonType(type: string): boolean {
-  return /^[^;]*[/+]json\b/i.test(type);
-}
-
 async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<void> {
   const { data, httpStatus, headers } = await call.withResponse();
   const type = headers["content-type"] ?? "";
@@ -143,7 +130,7 @@ async function show(call: CallPromise<unknown>, terminal: Terminal): Promise<voi
     terminal.printJson({ status: httpStatus, headers, ...content });
   } else if (data === undefined) {
     if (!terminal.quiet) terminal.note(`HTTP ${httpStatus}, without a body.`);
-  } else if (isBytes || (typeof data === "string" && !isJsonType(type))) {
+  } else if (isBytes || (typeof data === "string" && !jsonType.test(type))) {
     if (terminal.columns === 0) terminal.write(data);
     else if (isBytes) terminal.note(`${data.byteLength} bytes of ${type}: send them to a file.`);
     else for (const line of data.trimEnd().split("\n")) terminal.print(line);

@@ -31,9 +31,15 @@ export async function run(context: Context): Promise<void> {
           throw new UsageError(`${name}, line ${line}: ${problem}`);
         // An empty line is no document, but it counts in the line numbers.
         if (problem === undefined && text.trim() === "") continue;
-        const found = problem ?? (field === undefined ? { text, document: text } : fieldIn(text, field));
-        if (typeof found === "string") invalid.push({ line, problem: found });
-        else lines.push({ line, ...found });
+        const document = problem ?? (field === undefined ? { text } : fieldsIn(text));
+        const value = typeof document === "string" ? undefined : valueAt(document, field ?? "text");
+        if (typeof document === "string") invalid.push({ line, problem: document });
+        else if (typeof value === "string")
+          lines.push({ line, text: value, document: field ? document : text });
+        else {
+          const wrong = "It has no string in the field that --field names.";
+          invalid.push({ line, problem: `${wrong} ${namesIn(document)}` });
+        }
       }
   } finally {
     await input.close();
@@ -81,14 +87,5 @@ export async function run(context: Context): Promise<void> {
   if (invalid.length === 0) return;
   const note = `Skipped: ${counted(invalid.length, "line")}.`;
   terminal.tell({ note }, note);
-  throw new RunEnded({ exitCode: exitCodeOf.INVALID_ARGUMENT });
-}
-
-// The document in a line of JSON, or why there is none.
-function fieldIn(line: string, field: string): Omit<DocumentLine, "line"> | string {
-  const document = fieldsIn(line);
-  if (typeof document === "string") return document;
-  const text = valueAt(document, field);
-  if (typeof text === "string") return { text, document };
-  return `It has no string in the field that --field names. ${namesIn(document)}`;
+  throw new RunEnded(exitCodeOf.INVALID_ARGUMENT);
 }

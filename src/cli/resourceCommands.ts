@@ -1,4 +1,3 @@
-// The commands `scale` and `resume`.
 import { throwIfFailed } from "../index.js";
 import { type Context, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
@@ -32,7 +31,7 @@ async function askBeforeZero(deployment: string, { options, terminal, signal }: 
   signal.throwIfAborted();
   if (/^\s*y(es)?\s*$/i.test(value ?? "")) return;
   terminal.note("Nothing was sent.");
-  throw new RunEnded({ exitCode: exitCodes.interrupted });
+  throw new RunEnded(exitCodes.interrupted);
 }
 
 export async function resume(context: Context): Promise<void> {

@@ -1,6 +1,5 @@
 // The rows of an output and its parts, by id and fingerprint: which of them counts, and where it is.
 import { hash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { orUndefined, UsageError } from "./context.js";
@@ -9,9 +8,13 @@ import { chunkBytes, isObject, type RawLine, splitLines } from "./input.js";
 /** An id in a file: text, or a whole number that JSON.parse reads exactly. */
 export type Id = string | number;
 
-/** The first 52 bits of the SHA-256 of an id, which a number holds exactly. @param key The id as JSON */
-export function hashOf(key: string): number {
-  return Number.parseInt(hash("sha256", key, "hex").slice(0, 13), 16);
+/**
+ * The first 52 bits of the SHA-256 of an id, which a number holds exactly, and the next 52: a million ids may have two
+ * equal hashes, but never both. @param id The id; the number 1 and the text "1" differ
+ */
+export function hashesOf(id: Id): { readonly hash: number; readonly check: number } {
+  const hex = hash("sha256", JSON.stringify(id), "hex");
+  return { hash: Number.parseInt(hex.slice(0, 13), 16), check: Number.parseInt(hex.slice(13, 26), 16) };
 }
 
 /** The fingerprint of texts: 22 base64url characters of their SHA-256, at least 128 bits. */
@@ -77,8 +80,8 @@ export class IdTable {
 export type Row = Readonly<{ id: Id; fingerprint: string }> &
   Readonly<Partial<Record<"response" | "error" | "final" | "sending", unknown>>>;
 
-/** A request whose row is looked for. Its key is the id as JSON, so that the number 1 and the text "1" differ. */
-export type AskedRow = Readonly<{ key: string; hash: number; fingerprint: string }>;
+/** A request whose row is looked for: the hashes of its id, and its fingerprint. */
+export type AskedRow = Readonly<{ hash: number; check: number; fingerprint: string }>;
 
 /** How strong the rows of one request are: a stronger one beats a weaker one, and a later one an equal one. */
 export const strengths = { passing: 1, final: 2, sending: 3, result: 4 } as const;
@@ -93,10 +96,10 @@ export interface RowSource {
   strengthOf(this: void, row: Row): Strength | undefined;
 }
 
-// The columns of a row in the index: its fingerprint's first bits, its position, and its strength and length. The position
-// is the number of its file and where it begins there, which sorts as rows are read.
-const columns = 3;
-const [longestFile, mostParts, lengths] = [2 ** 38, 30_000, 2 ** 29];
+// The columns of a row in the index: its fingerprint's first bits, its position, its strength, and its id's second hash. The
+// position is the number of its file and where it begins there, which sorts as rows are read.
+const columns = 4;
+const [longestFile, mostParts] = [2 ** 38, 30_000];
 
 /** All rows of an output and its parts: for each id and fingerprint, where the row is that beats all others. */
 export class Rows {
@@ -150,7 +153,7 @@ export class Rows {
   }
 
   // @returns Whether the line is a row, or the first or last line of a part
-  #add(file: number, { bytes, start, end }: RawLine): boolean {
+  #add(file: number, { bytes, start }: RawLine): boolean {
     const row = orUndefined(() => JSON.parse(bytes?.toString() ?? "") as unknown);
     if (!isObject(row)) return false;
     if (row.id === undefined) {
@@ -162,13 +165,13 @@ export class Rows {
       (typeof id === "string" || Number.isSafeInteger(id)) && /^[\w-]{22}$/.test(`${fingerprint}`);
     const strength = isKeyed ? this.#source.strengthOf(row as unknown as Row) : undefined;
     if (strength === undefined) return false;
-    const hash = hashOf(JSON.stringify(id));
+    const { hash, check } = hashesOf(id);
     const print = printOf(fingerprint);
-    const entry = [print, file * longestFile + start, strength * lengths + (end - start)];
+    const entry = [print, file * longestFile + start, strength, check];
     let others = 0;
     const isKnown = this.#ids.some(hash, (at) => {
       others += 1;
-      if (this.#index[at] !== print) return false;
+      if (this.#index[at] !== print || this.#index[at + 3] !== check) return false;
       const [before, fileBefore] = [this.#strengthAt(at), Math.floor(this.#positionAt(at) / longestFile)];
       const isTwice = before === strengths.result && strength === before;
       if (isTwice && fileBefore > 0 && (fileBefore === this.#own || file === this.#own)) this.twice += 1;
@@ -193,26 +196,17 @@ export class Rows {
   }
 
   /** How strong the row of a request is; "changed" if only another request with its id has a result. */
-  find({ key, hash, fingerprint }: AskedRow): Strength | "changed" | undefined {
+  find({ hash, check, fingerprint }: AskedRow): Strength | "changed" | undefined {
     const print = printOf(fingerprint);
     let found: Strength | "changed" | undefined;
     this.#ids.some(hash, (at) => {
+      if (this.#index[at + 3] !== check) return false;
       const isSame = this.#index[at] === print;
       if (isSame) found = this.#strengthAt(at);
-      else if (this.#strengthAt(at) > strengths.final && this.#keyAt(at) === key) found = "changed";
+      else if (this.#strengthAt(at) > strengths.final) found = "changed";
       return isSame;
     });
     return found;
-  }
-
-  /** The row of a request, as it stands in its file. */
-  rowOf({ hash, fingerprint }: AskedRow): Row | undefined {
-    let row: Row | undefined;
-    this.#ids.some(hash, (at) => {
-      if (this.#index[at] === printOf(fingerprint)) row = this.#rowAt(at);
-      return row !== undefined;
-    });
-    return row;
   }
 
   #positionAt(at: number): number {
@@ -220,24 +214,7 @@ export class Rows {
   }
 
   #strengthAt(at: number): Strength {
-    return Math.floor((this.#index[at + 2] as number) / lengths) as Strength;
-  }
-
-  // Two different ids may have the same hash, so the id is read from its row.
-  #keyAt(at: number): string {
-    return JSON.stringify(this.#rowAt(at).id);
-  }
-
-  #rowAt(at: number): Row {
-    const bytes = Buffer.alloc((this.#index[at + 2] as number) % lengths);
-    const position = this.#positionAt(at);
-    const file = openSync(this.files[Math.floor(position / longestFile)] as string, "r");
-    try {
-      readSync(file, bytes, 0, bytes.length, position % longestFile);
-    } finally {
-      closeSync(file);
-    }
-    return JSON.parse(bytes.toString());
+    return this.#index[at + 2] as Strength;
   }
 
   /**
@@ -269,16 +246,16 @@ export class Rows {
   #hidden(asked: IdTable): ReadonlySet<number> {
     const hidden = new Set<number>();
     for (const hash of this.#several) {
-      const best = new Map<string, number>();
+      const best = new Map<number, number>();
       const worth = (at: number): number => {
         const isAsked = asked.some(hash, (print) => print === this.#index[at]);
         return (this.#strengthAt(at) > strengths.final ? 2 : 0) + (isAsked ? 1 : 0);
       };
       this.#ids.some(hash, (at) => {
-        const key = this.#keyAt(at);
-        const other = best.get(key) ?? at;
+        const check = this.#index[at + 3] as number;
+        const other = best.get(check) ?? at;
         const isBetter = (worth(at) - worth(other) || this.#positionAt(at) - this.#positionAt(other)) > 0;
-        if (isBetter || other === at) best.set(key, at);
+        if (isBetter || other === at) best.set(check, at);
         if (other !== at) hidden.add(this.#positionAt(isBetter ? other : at));
         return false;
       });

@@ -6,7 +6,6 @@ import { type Context, UsageError } from "./context.js";
 /** What each file of the skill has: a file without it is somebody else's. */
 export const ours = "<!-- Written by `tunerank skill`: a later version writes over it. -->";
 
-/** Runs `tunerank skill`. */
 export async function run({ options, terminal }: Context): Promise<void> {
   const folder = fileURLToPath(new URL("../skills/tunerank/", import.meta.url));
   const read = (file: string): Promise<string> => readFile(path.join(folder, file), "utf8");

@@ -18,7 +18,6 @@ const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
 // Characters that JSON.stringify does not escape.
 const unescaped = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\u2028\u2029]/gu;
 
-/** How a command prints. All text is cleaned here, and nowhere else. */
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
@@ -27,17 +26,17 @@ export interface Terminal {
   readonly errorColumns: number;
   /** Whether bars may be drawn on stdout. */
   readonly draws: boolean;
-  /** From now on, this secret is removed from everything that is printed, except from what `write` prints. */
+  /** Removes a secret from everything that is printed from now on, except by `write`; the others are `secrets`. */
   hide(secret: string): Promise<void>;
-  /** Prints one line to stdout; `note` prints one to stderr. */
+  readonly secrets: readonly string[];
+  /** Print one line: to stdout, and to stderr. */
   print(...line: readonly Printed[]): void;
   note(...line: readonly Printed[]): void;
-  /** Prints to stdout, `tell` to stderr: a value as JSON with `--json`, otherwise lines of text. */
+  /** Print to stdout, and to stderr: a value as JSON with `--json`, otherwise lines of text. */
   result(value: unknown, lines: string | readonly string[]): void;
   tell(value: unknown, line: string): void;
-  /** Prints a value to stdout as JSON: on one line with `--json`, otherwise indented. */
+  /** Print to stdout: a value as JSON, without `--json` indented, and bytes or text unchanged. */
   printJson(value: unknown): void;
-  /** Prints bytes or text to stdout unchanged. */
   write(content: string | Uint8Array): void;
   /** Replaces the current line on stderr, which has to be a terminal. */
   redraw(...line: readonly Printed[]): void;
@@ -65,7 +64,7 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
       stream.write(`${json ? line : lineOf([line.trimEnd()])}\n`);
   };
   return {
-    ...{ json, quiet, draws: stdout.isTTY && mayDraw },
+    ...{ json, quiet, secrets, draws: stdout.isTTY && mayDraw },
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY && mayDraw ? stderr.columns || 80 : 0,
     // The redactor is part of the client, which help and completion do without.
@@ -88,7 +87,10 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
 
 /** A value as JSON. Control and invisible characters are escaped, so that the value stays the same. */
 export function jsonLine(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(unescaped, (character) =>
+  // JSON.parse reads 1e400 as Infinity, which has no JSON: it becomes the largest number, as in jq.
+  const finite = (_: string, each: unknown): unknown =>
+    typeof each === "number" ? Math.max(-Number.MAX_VALUE, Math.min(each, Number.MAX_VALUE)) : each;
+  return JSON.stringify(value, finite, indent).replace(unescaped, (character) =>
     character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
   );
 }
@@ -128,23 +130,15 @@ export class Progress {
     else this.#terminal.redraw(styled("cyan", bar(share, room)), ` ${facts}`);
   }
 
-  /** Makes the next progress due at once. */
-  hasten(): void {
-    this.#shownAt = Number.NEGATIVE_INFINITY;
-  }
-
   /** Removes what is drawn: something else is printed, or the run has ended. */
   end(): void {
     if (this.isDrawn) this.#terminal.redraw();
   }
 }
 
-const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-
 /** Draws a bar that is `width` columns wide and filled to `share`, from 0 to 1. */
 export function bar(share: number, width: number): string {
-  const filled = Math.round(Math.min(1, Math.max(0, share)) * width * 8);
-  return ("█".repeat(filled >> 3) + (eighths[filled & 7] ?? "")).padEnd(width, "░");
+  return "█".repeat(Math.round(Math.min(1, Math.max(0, share)) * width)).padEnd(width, "░");
 }
 
 /** The length of each score's bar, from 0 to 1: the range of scores is not documented, so the best one's is 1. */

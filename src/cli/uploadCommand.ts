@@ -18,34 +18,35 @@ import { requests } from "../generated/contract.js";
 import { type Client, type DatasetFile, isStatusError, StatusError, type UploadProgress } from "../index.js";
 import { checkFile } from "./checkCommand.js";
 import { Checkpoint } from "./checkpoint.js";
-import { type Context, cannotRead, namingFile, RunEnded, UsageError } from "./context.js";
+import { type Context, cannotRead, interrupted, namingFile, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { isObject, openInput } from "./input.js";
 import { errorFields } from "./reportFailure.js";
-import { fingerprintOf, hashOf, IdTable, printOf, type Row, type Strength, strengths } from "./rows.js";
+import { type AskedRow, fingerprintOf, hashesOf, type Row, type Strength, strengths } from "./rows.js";
 import { counted, Progress } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
-type Before = "not sent" | "uploaded before" | "unknown" | "changed" | "invalid";
-type After = "to upload" | "uploaded" | "failed";
-
-/** A file to upload, and its outcome. */
-interface Upload {
+/** A file to upload, and its outcome. Its id is the dataset and the name that is sent. */
+interface Upload extends AskedRow {
+  readonly id: string;
   readonly file: string;
   /** The file's name as the service gets it, without its folder. */
   readonly name: string;
   readonly bytes: number;
   /** The file's size and time of change before its content was read. */
   readonly version: string;
-  /** The dataset and the name that is sent; with a checkpoint, a hash of the content. */
-  readonly id: string;
-  readonly fingerprint: string;
-  outcome: Before | After;
+  sentBytes: number;
+  /** Its outcome for programs, and for people. */
+  outcome: string;
+  said: string;
   result?: Partial<DatasetFile>;
   error?: StatusError;
   /** Why a file is invalid or changed. */
   problem?: string | undefined;
 }
+
+type UploadContext = Context &
+  Readonly<{ stop: AbortSignal; files: readonly string[]; checkpoint: Checkpoint | undefined }>;
 
 const { maxFileBytes } = filePartOf(requests.uploadDatasetFile);
 // Error codes that every following upload would end with, too.
@@ -74,21 +75,13 @@ export async function run(context: Context): Promise<void> {
       const source = { path: output, option: "--checkpoint", strengthOf };
       checkpoint = await Checkpoint.open(source, dryRun !== undefined, signal);
     }
-    const named = { ...context, args: [dataset, ...(temporary ? [temporary] : files)] };
-    const uploads = await planned(named, checkpoint);
-    const send = (client: Client): Promise<void> => sendAll(context, stop, client, uploads, checkpoint);
-    await withClient(context, "uploadDatasetFile", send, Math.max(defaultConnections, concurrency));
-    if (checkpoint !== undefined) {
-      const asked = new IdTable();
-      for (const { id, fingerprint } of uploads) asked.add(hashOf(JSON.stringify(id)), printOf(fingerprint));
-      const isComplete = uploads.every(({ outcome }) => outcome.startsWith("uploaded"));
-      await checkpoint.end(asked, isComplete);
-      if (checkpoint.failure !== undefined) throw checkpoint.failure;
-    }
-    // A dry run makes the responses up.
-    for (const upload of dryRun ? uploads : [])
-      if (upload.outcome === "uploaded") Object.assign(upload, { outcome: "to upload", result: undefined });
-    report(uploads, context, stop.aborted);
+    const own = { ...context, stop, files: temporary ? [temporary] : files, checkpoint };
+    const uploads = await planned(own, dataset);
+    const connections = Math.max(defaultConnections, concurrency);
+    await withClient(context, "uploadDatasetFile", (client) => sendAll(own, client, uploads), connections);
+    await checkpoint?.end(uploads.every(({ outcome }) => outcome.startsWith("uploaded")));
+    if (checkpoint?.failure !== undefined) throw checkpoint.failure;
+    report(own, uploads);
   } finally {
     checkpoint?.close();
     if (temporary !== undefined) await rm(path.dirname(temporary), { recursive: true });
@@ -119,10 +112,9 @@ async function storedInput(signal: AbortSignal): Promise<string> {
 
 // Reads all files before anything is sent. @throws UsageError for a file that cannot be sent
 async function planned(
-  { args, options, terminal, signal }: Context,
-  checkpoint: Checkpoint | undefined,
+  { files, checkpoint, options, terminal, signal }: UploadContext,
+  dataset: string,
 ): Promise<readonly Upload[]> {
-  const [dataset = "", ...files] = args;
   const uploads: Upload[] = [];
   for (const file of files) {
     const shown = namingFile("FILE", file);
@@ -142,26 +134,34 @@ async function planned(
       );
     const version = versionOf(file);
     const id = `${dataset}/${name}`;
-    const fingerprint =
-      checkpoint === undefined ? "" : fingerprintOf([await contentHash(file, shown, signal)]);
-    const upload: Upload = { file, name, bytes: stats.size, version, id, fingerprint, outcome: "not sent" };
+    const hash = createHash("sha256").setEncoding("hex");
+    if (checkpoint !== undefined)
+      await pipeline(createReadStream(file), hash, { signal }).catch((error) => {
+        throw cannotRead(shown, error, " Nothing was sent.");
+      });
+    const fingerprint = checkpoint ? fingerprintOf([hash.read()]) : "";
+    const fixed = { ...hashesOf(id), id, fingerprint, file, name, bytes: stats.size, version };
+    const upload: Upload = { ...fixed, sentBytes: 0, outcome: "not sent", said: `Not sent: ${file}.` };
     uploads.push(upload);
-    const key = JSON.stringify(id);
-    const asked = { key, hash: hashOf(key), fingerprint };
-    const state = checkpoint?.known.find(asked);
-    if (state === strengths.result) {
-      const result = checkpoint?.known.rowOf(asked)?.response as Partial<DatasetFile>;
-      Object.assign(upload, { outcome: "uploaded before", result });
-    } else if (state === strengths.sending && !options.resendUnknown) upload.outcome = "unknown";
+    const end = (outcome: string, said: string, problem?: string): Upload =>
+      Object.assign(upload, { outcome, said, problem });
+    const state = checkpoint?.ask(upload);
+    if (state === strengths.result) end("uploaded before", `Uploaded before: ${file}.`);
+    else if (state === strengths.sending && !options.resendUnknown)
+      end(
+        "unknown",
+        `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
+      );
     else if (state === "changed") {
-      upload.outcome = "changed";
-      upload.problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
+      const problem = `another content was sent as "${name}". To send this one too: tunerank upload ${dataset} ${file} --name NEW`;
+      end("changed", `Held back: ${file}: ${problem}`, problem);
     } else if (!options.noCheck && /\.(jsonl|ndjson)(\.gz)?$/i.test(name) && stats.size <= maxFileBytes) {
       const { invalid, problem } = await checkFile(file, signal);
       const [first] = invalid.first;
       const more = invalid.lines > 1 ? `, and ${counted(invalid.lines - 1, "line")} more` : "";
-      upload.problem = problem ?? (first && `line ${first.line}: ${first.reason}${more}.`);
-      if (upload.problem !== undefined) upload.outcome = "invalid";
+      const wrong = problem ?? (first && `line ${first.line}: ${first.reason}${more}.`);
+      const said = `Invalid: ${file} was not sent: ${wrong} --no-check sends it as it is.`;
+      if (wrong !== undefined) end("invalid", said, wrong);
     }
   }
   return uploads;
@@ -172,31 +172,18 @@ function versionOf(file: string): string {
   return `${found?.size} ${found?.mtimeNs}`;
 }
 
-async function contentHash(file: string, shown: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash("sha256").setEncoding("hex");
-  await pipeline(createReadStream(file), hash, { signal }).catch((error) => {
-    throw cannotRead(shown, error, " Nothing was sent.");
-  });
-  return hash.read();
-}
-
 async function sendAll(
-  { args, options, terminal, signal }: Context,
-  stop: AbortSignal,
+  { args, options, terminal, signal, stop, checkpoint, dryRun }: UploadContext,
   client: Client,
   uploads: readonly Upload[],
-  checkpoint: Checkpoint | undefined,
 ): Promise<void> {
   const wanted = uploads.filter(({ outcome }) => outcome === "not sent");
   const progress = new Progress(terminal);
   const started = performance.now();
-  const sent = new Map<Upload, number>();
-  const sum = (sizes: Iterable<number>): number => [...sizes].reduce((all, bytes) => all + bytes, 0);
-  const totalBytes = sum(wanted.map(({ bytes }) => bytes));
+  const totalBytes = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
   const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
-  const update = (upload: Upload, bytes: number): void => {
-    sent.set(upload, bytes);
-    const sentBytes = sum(sent.values());
+  const update = (): void => {
+    const sentBytes = wanted.reduce((sum, upload) => sum + upload.sentBytes, 0);
     if (!progress.isDue && !(progress.isDrawn && sentBytes === totalBytes)) return;
     const share = totalBytes === 0 ? 1 : sentBytes / totalBytes;
     const speed = (1000 * sentBytes) / Math.max(1, performance.now() - started);
@@ -210,7 +197,10 @@ async function sendAll(
     async run(batch: number, lane: Lane) {
       const upload = wanted[batch] as Upload;
       const { file, name, id, fingerprint } = upload;
-      const onProgress = ({ sentBytes }: UploadProgress): void => update(upload, sentBytes);
+      const onProgress = ({ sentBytes }: UploadProgress): void => {
+        upload.sentBytes = sentBytes;
+        update();
+      };
       try {
         if (versionOf(file) !== upload.version) throw changed;
         checkpoint?.add({ id, fingerprint, sending: true });
@@ -219,7 +209,14 @@ async function sendAll(
         // The lane is shared: if the service asks one upload to wait, all of them pause.
         const own = { name, verifyBytes: options.verify === true, signal, onProgress, [attemptPolicy]: lane };
         const response = await client.datasets.upload(args[0] ?? "", file, own);
-        Object.assign(upload, { outcome: "uploaded", result: response });
+        const { bytes, filename = name } = response as Partial<DatasetFile>;
+        const size = typeof bytes === "number" ? `${bytes} bytes, ` : "";
+        const shown = args.length === 2 && checkpoint === undefined ? filename : file;
+        const said = `Uploaded ${shown}: ${size}file ${response.id}.`;
+        const planned = `To upload: ${file}: ${counted(upload.bytes, "byte")}.`;
+        // A dry run makes the response up.
+        if (dryRun) Object.assign(upload, { outcome: "to upload", said: planned });
+        else Object.assign(upload, { outcome: "uploaded", said, result: response });
         checkpoint?.add({ id, fingerprint, response: { id: response.id, bytes: response.bytes } });
       } catch (error) {
         // Any other error, as of a row that cannot be written, comes before the upload.
@@ -227,7 +224,8 @@ async function sendAll(
         const { code, message, executed } = failure;
         checkpoint?.add({ id, fingerprint, error: { code, message, executed } });
         if (error !== failure) throw error;
-        Object.assign(upload, { outcome: "failed", error });
+        const said = `Failed: ${file}: ${errorFields(failure, "upload").message}`;
+        Object.assign(upload, { outcome: "failed", said, error });
         // Uploads that are in flight still finish after an error that would end every other one, too.
         if (lasting.has(code) || failure.notRetried === "asked-to-wait-too-long") throw error;
       }
@@ -242,32 +240,18 @@ const changed = new StatusError("The file changed after the command began, and w
   hint: "Upload it again once no other program writes to it.",
 });
 
-// Prints the outcome of each file, and ends the command with the exit code of the last failure. @throws Reported
+// Prints the outcome of each file, and ends the command with the exit code of the last failure.
 function report(
+  { args, terminal, dryRun, stop, checkpoint }: UploadContext,
   uploads: readonly Upload[],
-  { args, options, terminal, dryRun }: Context,
-  isStopped: boolean,
 ): void {
-  const [only] = args.length === 2 && options.checkpoint === undefined && !dryRun ? uploads : [];
+  const [only] = args.length === 2 && checkpoint === undefined && !dryRun ? uploads : [];
   if (only?.error !== undefined) throw only.error;
   if (only?.problem !== undefined)
     throw new UsageError(
       `${namingFile("FILE", args[1] ?? "")} is invalid: ${only.problem} Nothing was sent; --no-check sends it as it is.`,
     );
-  const lines = uploads.map(({ file, name, outcome, bytes, result = {}, error, problem }) => {
-    const size = typeof result.bytes === "number" ? `${result.bytes} bytes, ` : "";
-    const stored = `${only ? (result.filename ?? name) : file}: ${size}file ${result.id}.`;
-    return {
-      "not sent": `Not sent: ${file}.`,
-      "to upload": `To upload: ${file}: ${counted(bytes, "byte")}.`,
-      uploaded: `Uploaded ${stored}`,
-      "uploaded before": `Uploaded before: ${stored}`,
-      failed: `Failed: ${file}: ${error && errorFields(error, "upload").message}`,
-      unknown: `Unknown: ${file} may be stored, and was not sent again. If the dataset has the file, leave it out of the command; if not, add --resend-unknown.`,
-      changed: `Held back: ${file}: ${problem}`,
-      invalid: `Invalid: ${file} was not sent: ${problem} --no-check sends it as it is.`,
-    }[outcome];
-  });
+  const lines = uploads.map(({ said }) => said);
   const files = uploads.map(({ file, outcome, bytes, result, error, problem }) => ({
     ...{ file, outcome, bytes, problem, result },
     ...(error && { error: errorFields(error, "upload") }),
@@ -275,23 +259,19 @@ function report(
   if (dryRun) dryRun.tell({ files }, lines);
   else terminal.result(only?.result ?? { files }, lines);
   const has = (pattern: RegExp): boolean => uploads.some(({ outcome }) => pattern.test(outcome));
-  if (isStopped && has(/^(not sent|failed)$/)) {
+  if (stop.aborted && has(/^(not sent|failed)$/)) {
     const done = uploads.filter(({ outcome }) => outcome.startsWith("uploaded")).length;
-    const next = options.checkpoint === undefined ? "name the others to go on" : "the same command continues";
+    const next = checkpoint === undefined ? "name the others to go on" : "the same command continues";
     const text = `${done} of ${uploads.length} files uploaded; ${next}.`;
-    const progress = { done, of: uploads.length, text };
-    throw new RunEnded({ exitCode: exitCodes.interrupted, progress }, "Interrupted");
+    throw interrupted({ done, of: uploads.length, text });
   }
   const errors = uploads.flatMap(({ error }) => error ?? []);
   const last = errors.at(-1);
-  let exitCode = last
-    ? exitCodeOfError(last)
-    : has(/^invalid/)
-      ? exitCodes.usage
-      : exitCodeOf.FAILED_PRECONDITION;
+  const unsent = has(/^invalid/) ? exitCodes.usage : exitCodeOf.FAILED_PRECONDITION;
+  let exitCode = last ? exitCodeOfError(last) : unsent;
   // Exit code 2 says that nothing was sent, neither now nor by an earlier start of the same command.
   const isSent = has(/^(uploaded|unknown)/) || errors.some(({ attempts }) => attempts.length > 0);
   if (exitCode === exitCodes.usage && isSent)
     exitCode = last && last.code !== "OUT_OF_RANGE" ? exitCodes.fault : exitCodeOf.INVALID_ARGUMENT;
-  if (has(/^(failed|invalid|unknown|changed)/)) throw new RunEnded({ exitCode });
+  if (has(/^(failed|invalid|unknown|changed)/)) throw new RunEnded(exitCode);
 }

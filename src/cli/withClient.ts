@@ -27,8 +27,17 @@ export async function withClient(
     throw new UsageError(
       `Not set: ${missing.map(([, variable, option]) => `${variable} (${option})`).join(", ")}. Set the variable or the option, or name a file of variables with --env-file FILE.`,
     );
-  const key = apiKeyFile === undefined ? undefined : await keyIn(apiKeyFile);
-  if (key !== undefined) await terminal.hide(key);
+  let key: string | undefined;
+  if (apiKeyFile !== undefined) {
+    const text = await readFile(apiKeyFile, "utf8").catch((error) => {
+      // The file is not named: its name may be the key.
+      throw cannotRead("--api-key-file", error, " It takes the name of a file, not the key.");
+    });
+    key = text.trim();
+    if (!/^\S+$/.test(key))
+      throw new UsageError("The file that --api-key-file names must hold the key, and nothing else.");
+    await terminal.hide(key);
+  }
   // As in curl, the hosts of no_proxy and --noproxy are reached directly even if --proxy is given.
   if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
   if (proxy !== undefined) Object.assign(env, { https_proxy: proxy, http_proxy: proxy });
@@ -42,11 +51,9 @@ export async function withClient(
     fetch: dryRun?.fetch,
     // A dry run makes no attempts, so none may be logged.
     logLevel: dryRun ? "off" : undefined,
-    // Shows which attempt failed, and how long the client waits before the retry.
     onAttempt({ code, number, waitMs, cause }) {
       if (waitMs === undefined || isSilent(terminal)) return;
       const wait = waitMs < 50 ? "now" : `in ${(waitMs / 1000).toFixed(1)} s`;
-      // The system's code of the failure, such as ECONNREFUSED.
       const { code: reason = "" } = Object(cause) as NodeJS.ErrnoException;
       const why = /^E[A-Z_]+$/.test(reason) ? ` (${reason})` : "";
       if (terminal.errorColumns > 0) terminal.redraw();
@@ -58,13 +65,4 @@ export async function withClient(
   } finally {
     await client.close();
   }
-}
-
-async function keyIn(file: string): Promise<string> {
-  const text = await readFile(file, "utf8").catch((error) => {
-    // The file is not named: its name may be the key.
-    throw cannotRead("--api-key-file", error, " It takes the name of a file, not the key.");
-  });
-  if (/^\s*\S+\s*$/.test(text)) return text.trim();
-  throw new UsageError("The file that --api-key-file names must hold the key, and nothing else.");
 }

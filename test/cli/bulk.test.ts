@@ -1,6 +1,5 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import * as fs from "node:fs";
 import { hostname } from "node:os";
-import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeEach, expect, test } from "vitest";
 import {
@@ -24,7 +23,7 @@ import { until } from "../support/turns.js";
 
 const server = useRecordingServer();
 const bulk = useBulkFiles(server);
-const write = (...rows: readonly unknown[]): void => writeFileSync(input, linesOf(...rows));
+const write = (...rows: readonly unknown[]): void => fs.writeFileSync(input, linesOf(...rows));
 const documents = ["one", "two"];
 
 beforeEach(() => server.reply(rankingOf));
@@ -42,13 +41,13 @@ test("each id has one row with its response and a fingerprint, and no part is le
   expect([first.exitCode, first.stderr]).toEqual([0, ""]);
   expect(first.stdout).toMatch(/^Ranked 20, 0 already done, in \d+\.\d s\. 20 requests, 0 tokens, /);
   expectWhole(20);
-  expect(readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl"]);
-  const before = readFileSync(output);
+  expect(fs.readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl"]);
+  const before = fs.readFileSync(output);
   const second = await bulk();
   expect([second.exitCode, second.stderr]).toEqual([0, "20 rows found in --output and its parts.\n"]);
   expect(second.stdout).toMatch(/^Ranked 0, 20 already done, /);
   expect(server.requests).toHaveLength(20);
-  expect(readFileSync(output)).toEqual(before);
+  expect(fs.readFileSync(output)).toEqual(before);
 });
 
 test("an output of the former `rerank --bulk` continues", async () => {
@@ -61,7 +60,7 @@ test("an output of the former `rerank --bulk` continues", async () => {
     { id: "r0", fingerprint: "NVlcU2DT6-h-91d5w1xMi-", response: { object: "list", data: [] } },
     { id: 1, fingerprint: "VTD0Ntwh9kIULDiwQ4vZyL", response: { object: "list", data: [] } },
   ];
-  writeFileSync(output, linesOf(...former));
+  fs.writeFileSync(output, linesOf(...former));
   expect((await bulk()).exitCode).toBe(0);
   expect(queryOf(server.only)).toBe("q2");
   expect(rowsOf(output).slice(0, 2)).toEqual(former);
@@ -98,14 +97,14 @@ test("a request that has changed ends the run before anything is sent; --update 
   await writeRequests(input, 5);
   await bulk();
   write(...[0, 1, 2, 3].map((index) => requestOf(index, { top_n: 1 })), requestOf(4), requestOf(5));
-  const before = readFileSync(output);
+  const before = fs.readFileSync(output);
   const refused = await bulk();
   expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
   expect(refused.stderr).toContain(
     'The requests of 4 ids have changed since they got results: "r0", "r1", "r2" .... Add --update to rank them again, or name another --output. Nothing was sent.',
   );
-  expect(readFileSync(output)).toEqual(before);
-  expect(existsSync(parts)).toBe(false);
+  expect(fs.readFileSync(output)).toEqual(before);
+  expect(fs.existsSync(parts)).toBe(false);
   expect(server.requests).toHaveLength(5);
   expect((await bulk("--update")).exitCode).toBe(0);
   expect(server.requests).toHaveLength(10);
@@ -165,7 +164,7 @@ test("invalid lines are named, skipped and rows of the output; a second line wit
     "not JSON\n\n",
     linesOf([1], { id: "x", query: "q" }, requestOf(0, { query: "second" }), requestOf(1)),
   ];
-  writeFileSync(input, lines.join(""));
+  fs.writeFileSync(input, lines.join(""));
   const first = await bulk();
   expect(first.exitCode).toBe(5);
   expect(first.stderr.split("\n")).toEqual([
@@ -178,7 +177,7 @@ test("invalid lines are named, skipped and rows of the output; a second line wit
   const invalid = () => rowsOf(output).flatMap(({ line }) => line ?? []);
   expect(invalid()).toEqual([2, 4, 5, 6]);
   // The rows of lines are those of the last run's input.
-  writeFileSync(input, `${linesOf(requestOf(0), requestOf(1))}also not JSON\n`);
+  fs.writeFileSync(input, `${linesOf(requestOf(0), requestOf(1))}also not JSON\n`);
   expect((await bulk()).exitCode).toBe(5);
   expect(invalid()).toEqual([3]);
   expect(server.requests).toHaveLength(2);
@@ -190,7 +189,7 @@ test("invalid lines are named, skipped and rows of the output; a second line wit
 test("if the first line has no request, the run ends before anything is sent", async () => {
   write({ qid: 1, text: "q", passages: [] }, requestOf(0));
   const { exitCode, stderr } = await bulk();
-  expect([exitCode, server.requests, existsSync(output)]).toEqual([2, [], false]);
+  expect([exitCode, server.requests, fs.existsSync(output)]).toEqual([2, [], false]);
   expect(stderr).toContain(
     `FILE "${input}", line 1: It has no field id (--id-field). Its fields: qid, text, passages. Nothing was sent.`,
   );
@@ -208,11 +207,11 @@ test.each([
     "cannot be read: gzip: unexpected end of file.",
   ],
 ])("gzip with %s is an error, and several members are read", async (_, bad, message) => {
-  writeFileSync(input, Buffer.concat(bad));
+  fs.writeFileSync(input, Buffer.concat(bad));
   const damaged = await bulk();
   expect(damaged.exitCode).not.toBe(0);
   expect(damaged.stderr).toContain(message);
-  writeFileSync(input, Buffer.concat([gzipSync(linesOf(requestOf(0))), gzipSync(linesOf(requestOf(1)))]));
+  fs.writeFileSync(input, Buffer.concat([gzipSync(linesOf(requestOf(0))), gzipSync(linesOf(requestOf(1)))]));
   expect((await bulk()).exitCode).toBe(0);
   expectWhole(2);
 });
@@ -223,9 +222,9 @@ test.each([
   ["text in Latin-1", Buffer.from('{"id": "\u00e4"}\n', "latin1"), "line 1: It is not UTF-8"],
   ["nothing", "", "is empty: nothing was sent. If it may be empty, add --allow-empty."],
 ])("an input that is %s is refused with its name", async (_, content, message) => {
-  writeFileSync(input, content);
+  fs.writeFileSync(input, content);
   const { exitCode, stderr } = await bulk();
-  expect([exitCode, server.requests, readdirSync(folder)]).toEqual([2, [], ["in.jsonl"]]);
+  expect([exitCode, server.requests, fs.readdirSync(folder)]).toEqual([2, [], ["in.jsonl"]]);
   expect(stderr).toContain(`FILE "${input}"`);
   expect(stderr).toContain(message);
 });
@@ -234,7 +233,7 @@ test("an input that changes while it is read ends the run, and what was ranked i
   const long = { documents: ["one", "x".repeat(5000)] };
   write(...Array.from({ length: 300 }, (_, index) => requestOf(index, long)));
   server.reply((request) => {
-    if (server.requests.length === 1) appendFileSync(input, linesOf(requestOf(300)));
+    if (server.requests.length === 1) fs.appendFileSync(input, linesOf(requestOf(300)));
     return rankingOf(request);
   });
   const { exitCode, stderr } = await bulk();
@@ -245,23 +244,31 @@ test("an input that changes while it is read ends the run, and what was ranked i
   expect(kept).toBeGreaterThanOrEqual(server.requests.length - 1);
 });
 
+const result = { id: "r", fingerprint: "NVlcU2DT6-h-91d5w1xMi-", response: { data: [] } };
 test.each([
-  ["a line that is no row", `${linesOf(requestOf(0))}`, "--output, line 1, is not a row of tunerank."],
-  ["text without an end", "my notes", "--output, line 1, is not a row of tunerank."],
-])("an output with %s is refused, and left as it is", async (_, content, message) => {
+  ["a line that is no row", linesOf(requestOf(0))],
+  ["text without an end", "my notes"],
+  ["the beginning of a row", '{"id":42,"na'],
+  ["a row without a whole fingerprint", linesOf({ ...result, fingerprint: "ab" })],
+  ["a number for a fingerprint", linesOf({ ...result, fingerprint: 1 })],
+  ["a row of an upload", linesOf({ ...result, response: { id: "file-1" } })],
+  ["zeros", "\0\0\0\0"],
+  ["whole JSON after its rows", `${linesOf(result)}{"id":"mine"}`],
+  ["a note after its rows", `${linesOf(result)}a note`],
+])("an output with a line that is no row is refused, and left byte for byte: %s", async (_, content) => {
   await writeRequests(input, 1);
-  writeFileSync(output, content);
+  fs.writeFileSync(output, content);
   const { exitCode, stderr } = await bulk();
-  expect([exitCode, server.requests, readFileSync(output, "utf8")]).toEqual([2, [], content]);
-  expect(stderr).toContain(message);
-  expect(existsSync(parts)).toBe(false);
+  expect([exitCode, server.requests, fs.readFileSync(output, "utf8")]).toEqual([2, [], content]);
+  expect(stderr).toMatch(/^tunerank: --output, line [12], is not a row of tunerank\./);
+  expect(fs.readdirSync(folder).sort()).toEqual(["in.jsonl", "out.jsonl"]);
 });
 
 test("a torn last row of an output is sent again", async () => {
   await writeRequests(input, 3);
   await bulk();
-  const text = readFileSync(output, "utf8");
-  writeFileSync(output, text.slice(0, -30));
+  const text = fs.readFileSync(output, "utf8");
+  fs.writeFileSync(output, text.slice(0, -30));
   server.requests = [];
   expect((await bulk()).exitCode).toBe(0);
   expect(server.requests).toHaveLength(1);
@@ -332,41 +339,37 @@ test("a second signal ends the run at once", async () => {
   expectWhole(1);
 });
 
-test("an id's shard is the first four bytes of the SHA-256 of its JSON, modulo the number of shards, for ever", async () => {
-  write(...["r0", "r1", "r2", "r3", 1, "1", "ä"].map((id) => ({ id, query: "q", documents })));
-  for (const [index, ids] of [
-    [0, ["1"]],
-    [3, ["r2", 1]],
-    [4, ["r0", "r1"]],
-  ] as const) {
-    const own = path.join(folder, `${index}.jsonl`);
-    await tunerank(["bulk", input, "--output", own, "--shard", `${index}/8`, "--concurrency", "1"], {
-      baseUrl: server.url,
-    });
-    expect(rowsOf(own).map(({ id }) => id)).toEqual(ids);
-  }
+test("a number such as 1e400 is no null in a row, and the result is kept", async () => {
+  await writeRequests(input, 1);
+  server.reply((request) => {
+    const text = JSON.stringify(rankingOf(request).json);
+    return { text: text.replace('"usage":{}', '"usage":{"seconds":1e400,"saved":[-1e400,null]}') };
+  });
+  expect((await bulk()).exitCode).toBe(0);
+  const most = Number.MAX_VALUE;
+  expect(rowsOf(output)[0]).toMatchObject({ response: { usage: { seconds: most, saved: [-most, null] } } });
 });
 
 test("a row is one line for Python's splitlines() too; rows that hold such characters are read", async () => {
   const id = "r\u0085\u2028\u2029";
   write({ id, query: "q", documents: ["one"] });
   await bulk();
-  expect(readFileSync(output, "utf8")).not.toMatch(/[\u0085\u2028\u2029]/);
-  writeFileSync(output, linesOf(...rowsOf(output)));
+  expect(fs.readFileSync(output, "utf8")).not.toMatch(/[\u0085\u2028\u2029]/);
+  fs.writeFileSync(output, linesOf(...rowsOf(output)));
   expect((await bulk()).stdout).toMatch(/^Ranked 0, 1 already done, /);
   expect(server.requests).toHaveLength(1);
 });
 
 test.each([
   ["a limit of requests", ["--max-requests", "5"], 11, "--max-requests 5 is reached: 5 of 12 done"],
-  ["a limit of time", ["--total-timeout", "0.3"], 9, "of 12 done; the same command continues"],
+  ["a limit of time", ["--total-timeout", "3"], 9, "of 12 done; the same command continues"],
 ])("%s ends a run with what is done kept, and the same command continues", async (_, options, exit, text) => {
   await writeRequests(input, 12);
   server.reply((request) => (server.requests.length > 5 && exit === 9 ? undefined : rankingOf(request)));
   const { exitCode, stderr } = await bulk("--concurrency", "1", ...options);
   expect([exitCode, rowsOf(output).length]).toEqual([exit, 5]);
   expect(stderr).toContain(text);
-  expect(readFileSync(partsThere()[0] as string, "utf8")).toMatch(/\n\{"end":true\}\n$/);
+  expect(fs.readFileSync(partsThere()[0] as string, "utf8")).toMatch(/\n\{"end":true\}\n$/);
   server.requests = [];
   server.reply(rankingOf);
   expect((await bulk()).exitCode).toBe(0);
@@ -398,24 +401,16 @@ test("--batch-size sends a line in several requests; documents that the service 
   expect(row.rejected).toMatchObject([{ index: 2, error: { code: "INVALID_ARGUMENT" } }]);
 });
 
-test("FILE and --output must be different files, also by a link; a pipe cannot be read with --strict", async () => {
+test.each([
+  ["in.jsonl", "./in.jsonl", [], "FILE and --output must be different files."],
+  ["-", "out.jsonl", ["--strict"], "--strict reads all of FILE"],
+  ["in.jsonl", "no/out.jsonl", [], "The folder of --output cannot be found: ENOENT"],
+])("%s with --output %s %j is refused", async (file, to, more, message) => {
   await writeRequests(input, 1);
-  const same = await tunerank(["bulk", input, "--output", path.join(folder, ".", "in.jsonl")], {
-    baseUrl: server.url,
-  });
-  expect([same.exitCode, same.stderr]).toEqual([2, expect.stringContaining("must be different files.")]);
-  const strict = await tunerank(["bulk", "-", "--output", output, "--strict"], {
-    ...{ baseUrl: server.url, input: linesOf(requestOf(0)) },
-  });
-  expect([strict.exitCode, strict.stderr]).toEqual([
-    2,
-    expect.stringContaining("--strict reads all of FILE"),
-  ]);
-  const inMissing = await tunerank(["bulk", input, "--output", path.join(folder, "no/out.jsonl")], {
-    baseUrl: server.url,
-  });
-  expect(inMissing.exitCode).toBe(2);
-  expect(inMissing.stderr).toContain("The folder of --output cannot be found: ENOENT");
+  const from = file === "-" ? file : input;
+  const args = ["bulk", from, "--output", `${folder}/${to}`, ...more];
+  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, input: linesOf(requestOf(0)) });
+  expect([exitCode, server.requests, stderr]).toEqual([2, [], expect.stringContaining(message)]);
 });
 
 test("elsewhere than on a terminal, progress is a line every ten seconds", async () => {
@@ -433,7 +428,7 @@ test("an input in a pipe stays open without holding up its rows", async () => {
   const child = start(["bulk", "-", "--output", output], { baseUrl: server.url, openInput: true });
   const ended = outcomeOf(child);
   child.stdin?.write(linesOf(requestOf(0)));
-  await until(() => partsThere().some((file) => readFileSync(file, "utf8").includes('"response"')));
+  await until(() => partsThere().some((file) => fs.readFileSync(file, "utf8").includes('"response"')));
   child.stdin?.end(linesOf(requestOf(1)));
   expect((await ended).exitCode).toBe(0);
   expectWhole(2);

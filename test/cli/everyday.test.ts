@@ -1,33 +1,26 @@
 // What a script or a person relies on, one command each; `npm run test:all` has the details.
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { formatOf } from "../../src/cli/bulkLines.js";
+import { beforeEach, expect, test } from "vitest";
+import { type BulkRequest, formatOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
 import { StatusError } from "../../src/index.js";
+import { linesOf, rankingOf, requestOf } from "../support/bulkFiles.js";
 import { canaryKey } from "../support/canary.js";
-import { start, tunerank } from "../support/commandLine.js";
-import { temporaryFolder } from "../support/project.js";
-import { ranked } from "../support/rankings.js";
+import { start } from "../support/commandLine.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done, unavailable } from "../support/responses.js";
+import { useCommand } from "../support/useCommand.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-});
-afterAll(() => remove());
+const { run, at, written } = useCommand(server);
 
-async function written(name: string, content: string): Promise<string> {
-  const file = path.join(folder, name);
-  await writeFile(file, content);
-  return file;
-}
-const run = (args: readonly string[], more: object = {}) => tunerank(args, { baseUrl: server.url, ...more });
+beforeEach(() =>
+  server.reply((request) =>
+    request.url.endsWith("rerank") ? rankingOf(request) : { json: { state: "JOB_STATE_RUNNING" } },
+  ),
+);
 
 test("a file that changed while it was sent ends with 1, and with 2 before anything was sent", () => {
   const details = { code: "FAILED_PRECONDITION", executed: "unknown", codeSource: "client" } as const;
@@ -37,20 +30,16 @@ test("a file that changed while it was sent ends with 1, and with 2 before anyth
   expect(exitCodeOfError(new StatusError("No.", { ...details, codeSource: "body", attempts }))).toBe(6);
 });
 
-test("a key is no argument: it is refused unread", async () => {
-  const { exitCode, stderr } = await run(["resume", "job-1", `--api-key=${canaryKey}`]);
-  expect([exitCode, server.requests.length]).toEqual([2, 0]);
-  expect(stderr).toContain("A key cannot be an argument");
+test.each([
+  ["a key as an argument", ["resume", "job-1", `--api-key=${canaryKey}`], "A key cannot be an argument"],
+  ["an unknown option", ["resume", "job-1", "--tiemout=5"], "Option '--tiemout' is unknown."],
+])("%s ends with 2 before anything is sent", async (_, args, said) => {
+  const { exitCode, stderr } = await run(args);
+  expect([exitCode, server.requests, stderr]).toEqual([2, [], expect.stringContaining(said)]);
 });
 
-test("an unknown option ends with 2, and a port that is taken says what to do", async () => {
-  const unknown = await run(["resume", "job-1", "--tiemout=5"]);
-  expect([unknown.exitCode, unknown.stderr]).toEqual([
-    2,
-    expect.stringContaining("Option '--tiemout' is unknown."),
-  ]);
-  const { port } = new URL(server.url);
-  const taken = await run(["mock", "--port", port]);
+test("a port that is taken says what to do", async () => {
+  const taken = await run(["mock", "--port", new URL(server.url).port]);
   expect([taken.exitCode, taken.stderr]).toEqual([2, expect.stringContaining("port 0 is any free one")]);
 });
 
@@ -63,13 +52,16 @@ test("an error for machines names the option of the argument; text of the servic
   expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Control}/u);
 });
 
-test("times have units, and --timeout is in seconds", async () => {
+test.each([
+  ["0.1min", 0],
+  ["20", 0],
+  ["200ms", 9],
+])("the response after 600 ms to a command with --timeout %s: it ends with %i", async (time, exit) => {
   server.reply((_request, response) => {
-    setTimeout(() => response.end('{"state":"JOB_STATE_RUNNING"}'), 300);
+    setTimeout(() => response.end('{"state":"JOB_STATE_RUNNING"}'), 600);
     return undefined;
   });
-  for (const time of ["20", "0.1min", "20000ms"])
-    expect((await run(["resume", "job-1", "--timeout", time, "--max-retries", "0"])).exitCode).toBe(0);
+  expect((await run(["resume", "job-1", "--timeout", time, "--max-retries", "0"])).exitCode).toBe(exit);
 });
 
 test("--env-file sets what the environment does not", async () => {
@@ -84,18 +76,25 @@ test("request sends JSON as it was written", async () => {
   expect(`${server.only.body}`).toBe(body);
 });
 
-test("lines that cannot be ranked are skipped, and then the exit code is 5, in a dry run too", async () => {
-  const file = await written("docs.jsonl", '{"text":"one"}\r\n{"other":1}\n{"text":"two"}');
-  server.reply((request) => ranked(request, { usage: {} }));
+test("lines that cannot be ranked are named, skipped and counted; with --strict nothing is sent", async () => {
+  const file = await written("docs.jsonl", '{"text":"one"}\r\nnone\n{"b":1}\n{"text":"two"}');
   const args = ["rerank", "--query", "q", "--field", "text", file];
   expect((await run([...args, "--dry-run"])).exitCode).toBe(5);
-  expect(server.requests).toHaveLength(0);
-  const { exitCode, stdout } = await run(args);
-  expect([exitCode, stdout]).toEqual([5, "1.000\t1\tone\n0.500\t3\ttwo\n"]);
+  const strict = await run([...args, "--strict"]);
+  expect([strict.exitCode, server.requests]).toEqual([2, []]);
+  expect(strict.stderr).toContain("tunerank: Nothing was sent: 2 invalid lines.\n");
+  const { exitCode, stdout, stderr } = await run(args);
+  expect([exitCode, stdout]).toEqual([5, "1.000\t1\tone\n0.500\t4\ttwo\n"]);
+  expect(stderr.replaceAll(file, "docs.jsonl").split("\n")).toEqual([
+    expect.stringMatching(/^FILE "docs\.jsonl", line 2 \(skipped\): It is not JSON: Unexpected token/),
+    'FILE "docs.jsonl", line 3 (skipped): It has no string in the field that --field names. Its fields: b.',
+    "Skipped: 2 lines.",
+    "",
+  ]);
+  expect(JSON.parse((await run([...args, "--json"])).stdout)).toMatchObject({ badLines: 2 });
 });
 
 test("lines of Windows are ranked without their carriage return", async () => {
-  server.reply((request) => ranked(request, { usage: {} }));
   await run(["rerank", "--query", "q", await written("docs.txt", "one\r\ntwo\r\n")]);
   expect(JSON.parse(`${server.only.body}`).documents).toEqual(["one", "two"]);
 });
@@ -116,13 +115,7 @@ test("a rejected key ends an upload of several files after the first", async () 
 });
 
 test("with --checkpoint a file that may be stored is not sent again", async () => {
-  const args = [
-    "upload",
-    "reviews",
-    await written("c.txt", "one\n"),
-    "--checkpoint",
-    path.join(folder, "log"),
-  ];
+  const args = ["upload", "reviews", await written("c.txt", "one\n"), "--checkpoint", at("log")];
   server.reply(unavailable);
   expect((await run([...args, "--max-retries", "0"])).exitCode).toBe(8);
   server.reply(done);
@@ -134,61 +127,39 @@ test("with --checkpoint a file that may be stored is not sent again", async () =
 test.each([
   ["10/s", 0, 4],
   ["1/h", 9, 1],
-])(
-  "a bulk run at --rate %s for three seconds ends with %i after %i requests",
-  async (rate, exit, requests) => {
-    const lines = [1, 2, 3, 4].map((id) => `${JSON.stringify({ id, query: "q", documents: ["d"] })}\n`);
-    const [input, output] = [await written("in.jsonl", lines.join("")), path.join(folder, `out-${requests}`)];
-    server.reply((request) => ranked(request, { usage: {} }));
-    const { exitCode } = await run([
-      "bulk",
-      input,
-      "--output",
-      output,
-      "--rate",
-      rate,
-      "--total-timeout",
-      "3",
-    ]);
-    expect([exitCode, server.requests.length]).toEqual([exit, requests]);
-  },
-);
+])("a bulk run at --rate %s for three seconds ends with %i after %i requests", async (rate, exit, sent) => {
+  const input = await written("in.jsonl", linesOf(...[1, 2, 3, 4].map((index) => requestOf(index))));
+  const args = ["bulk", input, "--output", at(`out-${sent}`), "--rate", rate, "--total-timeout", "3"];
+  const { exitCode } = await run(args);
+  expect([exitCode, server.requests.length]).toEqual([exit, sent]);
+});
 
 test("a request that failed may be changed: the next run sends it as it is now", async () => {
-  const input = await written("changed.jsonl", '{"id":1,"query":"q","documents":["d"]}\n');
-  const args = ["bulk", input, "--output", path.join(folder, "changed-out")];
+  const input = await written("changed.jsonl", linesOf(requestOf(1)));
+  const args = ["bulk", input, "--output", at("changed-out")];
   server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
   expect((await run(args)).exitCode).toBe(5);
-  await writeFile(input, '{"id":1,"query":"another","documents":["d"]}\n');
-  server.reply((request) => ranked(request, { usage: {} }));
+  await writeFile(input, linesOf(requestOf(1, { query: "another" })));
+  server.reply(rankingOf);
   expect((await run(args)).exitCode).toBe(0);
   expect(server.requests).toHaveLength(2);
 });
 
 test("a line's own model counts, and an id that cannot be read exactly makes its line invalid", async () => {
-  const lines = `{"id":1,"query":"q","documents":["d"],"model":"own"}
-{"id":9007199254740993,"query":"q","documents":["d"]}\n`;
-  server.reply((request) => ranked(request, { usage: {} }));
-  const args = ["bulk", await written("ids.jsonl", lines), "--output", path.join(folder, "ids-out")];
-  expect((await run([...args, "--model", "other"])).exitCode).toBe(5);
+  const large = linesOf(requestOf(2)).replace('"r2"', "9007199254740993");
+  const input = await written("ids.jsonl", linesOf(requestOf(1, { model: "own" })) + large);
+  expect((await run(["bulk", input, "--output", at("ids-out"), "--model", "other"])).exitCode).toBe(5);
   expect(JSON.parse(`${server.only.body}`).model).toBe("own");
-});
-
-test("a request that ran, and whose response cannot be used, is not paid for again", async () => {
-  const input = await written("paid.jsonl", '{"id":1,"query":"q","documents":["d"]}\n');
-  const args = ["bulk", input, "--output", path.join(folder, "paid-out")];
-  server.reply({ json: { data: [{ index: 7, relevance_score: 1 }] } });
-  expect((await run(args)).exitCode).toBe(10);
-  await run(args);
-  expect(server.requests).toHaveLength(1);
 });
 
 test("a shard is its number, counted from 0, of so many", () => {
   const [first, last] = ["0/8", "7/8"].map((shard) => formatOf({ shard }).isOfShard);
-  expect([0, 1, 7].map((part) => [first?.(part * 2 ** 20), last?.(part * 2 ** 20)])).toEqual([
+  const lines = [0, 1, 7].map((part) => ({ hash: part * 2 ** 20 }) as BulkRequest);
+  expect(lines.map((line) => [first?.(line), last?.(line)])).toEqual([
     [true, false],
     [false, false],
     [false, true],
   ]);
-  expect(() => formatOf({ shard: "8/8" })).toThrow(/counted from 0/);
+  for (const shard of ["8/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])
+    expect(() => formatOf({ shard })).toThrow(/^--shard must be I\/N, counted from 0: 0\/8 is the first/);
 });

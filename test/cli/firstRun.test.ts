@@ -3,8 +3,8 @@ import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createClient, type StatusError } from "../../src/index.js";
-import { connect, failureOf, thrownBy } from "../support/clients.js";
+import { createClient } from "../../src/index.js";
+import { connect, failureOf } from "../support/clients.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
 import { refusingPort } from "../support/refusingPort.js";
 import { textOf } from "../support/withHint.js";
@@ -13,6 +13,7 @@ import { textOf } from "../support/withHint.js";
 describe("the first run", () => {
   const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
   const unsent = "http://127.0.0.1:9";
+  const shown = (file: string): string => JSON.stringify(file);
   let folder: string;
 
   beforeAll(async () => {
@@ -21,108 +22,82 @@ describe("the first run", () => {
   afterAll(() => rm(folder, { recursive: true }));
   afterEach(() => vi.unstubAllEnvs());
 
-  function advice(error: StatusError): string[] {
+  async function expectAdvice(use: () => unknown, text: string, hint = ""): Promise<void> {
+    const error = await failureOf(async () => use());
     expect(error).toMatchObject({ executed: "no", executedBecause: "nothing-sent" });
-    return [textOf(error), error.hint];
+    expect([textOf(error), error.hint]).toEqual([text, hint]);
   }
 
-  test("no key", async () => {
-    vi.stubEnv("TUNERANK_API_KEY", undefined);
-    const client = createClient({ ...local, apiKey: undefined });
-    expect(advice(await failureOf(() => client.rerank({ query: "q", documents: ["d"] })))).toEqual([
+  test.each([
+    [
+      "key",
+      { apiKey: undefined },
       "[INVALID_ARGUMENT] apiKey is missing.",
       "Set TUNERANK_API_KEY, or pass it to createClient.",
-    ]);
-  });
-
-  test("a base URL that is none", () => {
-    expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "api.example.com" })))).toEqual([
-      "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
-      "",
-    ]);
-  });
-
-  test("plain http to another machine", () => {
-    expect(advice(thrownBy(() => createClient({ ...local, baseUrl: "http://api.example.com" })))).toEqual([
-      "[INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.",
-      "Use https, or pass allowInsecureHttp: true in a trusted network.",
-    ]);
-  });
-
-  test("a full resource name where an id belongs", async () => {
-    const call = () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1);
-    expect(advice(await failureOf(call))).toEqual([
-      '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
-      "",
-    ]);
-  });
-
-  test("a file that is not there", async () => {
-    const file = path.join(folder, "nowhere.jsonl");
-    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
-      `[INVALID_ARGUMENT] file ${JSON.stringify(file)} does not exist (looked for in ${JSON.stringify(process.cwd())}).`,
-      "",
-    ]);
-  });
-
-  test("a folder instead of a file", async () => {
-    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", folder)))).toEqual([
-      `[INVALID_ARGUMENT] file ${JSON.stringify(folder)} is a folder: pass the path of one file.`,
-      "",
-    ]);
-  });
-
-  test.skipIf(process.platform === "win32")("a file this user may not read", async () => {
-    const file = path.join(folder, "private.jsonl");
-    await writeFile(file, "{}\n");
-    await chmod(file, 0);
-    await chmod(folder, 0o755);
-    const call = () => connect(unsent).datasets.upload("reviews", file);
-    expect(advice(await asNobody(() => failureOf(call)))).toEqual([
-      `[INVALID_ARGUMENT] file ${JSON.stringify(file)} may not be read by this user.`,
-      "",
-    ]);
-  });
-
-  test("a file larger than one request takes", async () => {
-    const file = path.join(folder, "large.jsonl");
-    await writeFile(file, "");
-    await truncate(file, 150 * 1024 * 1024 + 1);
-    expect(advice(await failureOf(() => connect(unsent).datasets.upload("reviews", file)))).toEqual([
-      "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
-      "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
-    ]);
-  });
-
-  test("no account", async () => {
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
-    const client = createClient({ ...local, accountId: undefined });
-    expect(advice(await failureOf(() => client.deployments.scale("prod", 1)))).toEqual([
+    ],
+    [
+      "account",
+      { accountId: undefined },
       "[INVALID_ARGUMENT] accountId is missing.",
       "Set TUNERANK_ACCOUNT_ID, or pass it to createClient or to the call.",
-    ]);
+    ],
+    [
+      "base URL that is one",
+      { baseUrl: "api.example.com" },
+      "[INVALID_ARGUMENT] baseUrl is not an absolute URL such as https://api.example.com.",
+      "",
+    ],
+    [
+      "encryption",
+      { baseUrl: "http://api.example.com" },
+      "[INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.",
+      "Use https, or pass allowInsecureHttp: true in a trusted network.",
+    ],
+  ])("no %s", async (_, options, text, hint) => {
+    for (const name of ["API_KEY", "ACCOUNT_ID"]) vi.stubEnv(`TUNERANK_${name}`, undefined);
+    await expectAdvice(() => createClient({ ...local, ...options }).deployments.scale("prod", 1), text, hint);
+  });
+
+  test("a full resource name where an id belongs", () =>
+    expectAdvice(
+      () => connect(unsent).deployments.scale("accounts/acme/deployments/prod", 1),
+      '[INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("prod"), not a full resource name.',
+    ));
+
+  test("a file that is not there, is a folder, may not be read, or is too large", async () => {
+    const [none = "", mine = "", large = ""] = ["none", "private", "large"].map((name) =>
+      path.join(folder, name),
+    );
+    await writeFile(mine, "{}\n");
+    await chmod(mine, 0);
+    await chmod(folder, 0o755);
+    await writeFile(large, "");
+    await truncate(large, 150 * 1024 * 1024 + 1);
+    const upload = (file: string) => () => connect(unsent).datasets.upload("reviews", file);
+    const where = `(looked for in ${shown(process.cwd())})`;
+    await expectAdvice(upload(none), `[INVALID_ARGUMENT] file ${shown(none)} does not exist ${where}.`);
+    const isFolder = `[INVALID_ARGUMENT] file ${shown(folder)} is a folder: pass the path of one file.`;
+    await expectAdvice(upload(folder), isFolder);
+    // The superuser may read everything.
+    if (process.getuid?.() === 0) process.seteuid?.(65_534);
+    const closed = `[INVALID_ARGUMENT] file ${shown(mine)} may not be read by this user.`;
+    await expectAdvice(upload(mine), closed).finally(() => process.getuid?.() === 0 && process.seteuid?.(0));
+    await expectAdvice(
+      upload(large),
+      "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
+      "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
+    );
   });
 
   test("a mock that is not running", async () => {
     const { port, url, close } = await refusingPort();
-    const call = () => connect(url).rerank({ query: "q", documents: ["d"] });
-    expect(advice(await failureOf(call))).toEqual([
+    await expectAdvice(
+      () => connect(url).rerank({ query: "q", documents: ["d"] }),
       `[UNAVAILABLE] connect ECONNREFUSED 127.0.0.1:${port}.`,
       "Nothing listens there: check baseUrl, and that the server runs. The call was not retried: maxRetries is 0.",
-    ]);
+    );
     await close();
   });
-
-  // The superuser may read everything.
-  async function asNobody<T>(run: () => Promise<T>): Promise<T> {
-    if (process.getuid?.() !== 0) return run();
-    process.seteuid?.(65_534);
-    try {
-      return await run();
-    } finally {
-      process.seteuid?.(0);
-    }
-  }
 });
 
 describe("the mock server", () => {
@@ -195,26 +170,16 @@ describe("the mock server", () => {
       expect(Number(ms)).toBeGreaterThanOrEqual(19);
   });
 
-  test("--host listens elsewhere", async () => {
-    const { url, stop } = await mockWith("--host", "0.0.0.0", "--quiet");
-    const port = new URL(url).port;
-    expect((await rerank(`http://127.0.0.1:${port}`, body)).status).toBe(200);
-    const said = await stop();
-    expect(said).toBe("");
-  });
-
-  test("--allow-origin adds an origin to those of this machine", async () => {
-    const { url } = await mockWith("--allow-origin", "https://app.example.com");
+  test("--host, --allow-origin and --json: it listens elsewhere, for one more origin, and its lines are JSON", async () => {
+    const more = ["--host", "0.0.0.0", "--allow-origin", "https://app.example.com", "--json"];
+    const { url, stop } = await mockWith(...more);
+    const local = `http://127.0.0.1:${new URL(url).port}`;
     const allowed = async (origin: string) =>
-      (await rerank(url, body, { origin })).headers.get("access-control-allow-origin");
+      (await rerank(local, body, { origin })).headers.get("access-control-allow-origin");
     expect(await allowed("https://app.example.com")).toBe("https://app.example.com");
     expect(await allowed("http://localhost:5173")).toBe("http://localhost:5173");
     expect(await allowed("https://evil.example.com")).toBeNull();
-  });
-
-  test("for machines the lines are JSON", async () => {
-    const { url, stop } = await mockWith("--json");
-    await rerank(url, body);
-    expect(JSON.parse(await stop())).toMatchObject({ method: "POST", status: 200, requestId: "req-1" });
+    const [line = ""] = (await stop()).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ method: "POST", status: 200, requestId: "req-1" });
   });
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { hashOf, IdTable, printOf, Rows, strengths } from "../../src/cli/rows.js";
+import { hashesOf, IdTable, printOf, Rows, strengths } from "../../src/cli/rows.js";
 import { linesOf } from "../support/bulkFiles.js";
 import { temporaryFolder } from "../support/project.js";
 
@@ -16,24 +16,24 @@ afterEach(() => remove());
 
 const printOfText = (text: string): string => text.padEnd(22, "A");
 
-test("two ids with one hash are told apart by their texts", async () => {
+test("two ids with one hash are told apart by their second hash", async () => {
   writeFileSync(file, linesOf({ id: "r0", fingerprint: printOfText("first"), response: {} }));
   const source = { path: file, option: "--output", strengthOf: () => strengths.result };
   const rows = await new Rows(source).read();
-  const asked = { hash: hashOf('"r0"'), fingerprint: printOfText("second") };
-  expect(rows.find({ ...asked, key: '"r0"' })).toBe("changed");
-  expect(rows.find({ ...asked, key: '"another id"' })).toBeUndefined();
+  const asked = { ...hashesOf("r0"), fingerprint: printOfText("second") };
+  expect(rows.find(asked)).toBe("changed");
+  expect(rows.find({ ...asked, check: hashesOf("another id").check })).toBeUndefined();
 });
 
 test("a table of ids finds each of many numbers, and no other", () => {
   const table = new IdTable();
-  const ids = Array.from({ length: 5000 }, (_, index) => hashOf(`${index}`));
+  const ids = Array.from({ length: 5000 }, (_, index) => hashesOf(index).hash);
   for (const [index, hash] of ids.entries()) table.add(hash, index);
   for (const [index, hash] of ids.entries()) {
     const found: number[] = [];
     table.some(hash, (number) => found.push(number) < 0);
     expect(found).toEqual([index]);
   }
-  expect([table.has(hashOf("none")), table.size]).toEqual([false, 5000]);
+  expect([table.has(hashesOf("none").hash), table.size]).toEqual([false, 5000]);
   expect(printOf("AAAAAAAB".padEnd(22, "A"))).toBe(1);
 });

@@ -1,28 +1,7 @@
 // Bulk runs beside each other, and runs whose files change, vanish or find no room.
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import {
-  appendFileSync,
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import path from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
 import {
   expectWhole,
@@ -41,7 +20,8 @@ import {
   writeRequests,
 } from "../../support/bulkFiles.js";
 import { suspended } from "../../support/commandFaults.js";
-import { outcomeOf, start, startIn, startLimited, tunerank } from "../../support/commandLine.js";
+import { outcomeOf, startIn, startLimited, tunerank } from "../../support/commandLine.js";
+import type { Outcome } from "../../support/project.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
 import { until } from "../../support/turns.js";
 
@@ -70,7 +50,22 @@ function holdAfter(count: number): () => void {
 /** Dates a file back by 40 s: its run gave no sign of life for that long. */
 function age(file: string | undefined): void {
   const then = new Date(Date.now() - 40_000);
-  utimesSync(file ?? "", then, then);
+  fs.utimesSync(file ?? "", then, then);
+}
+
+/** Starts a run that is suspended before a call; the returned function wakes it, and waits until it has ended. */
+async function startSuspended(
+  more: readonly string[],
+  call: string,
+  time = 1,
+): Promise<() => Promise<Outcome>> {
+  const child = bulk.start(more, { stopAt: { call, time } });
+  const ended = outcomeOf(child);
+  await suspended(child.pid);
+  return () => {
+    child.kill("SIGCONT");
+    return ended;
+  };
 }
 
 /** Waits until so many results are in the parts. */
@@ -102,8 +97,8 @@ describe("runs at once", () => {
         expect(refused.length).toBeGreaterThanOrEqual(count - 1);
         if (refused.length === count) none += 1;
         else expectWhole(1);
-        rmSync(parts, { recursive: true, force: true });
-        rmSync(output, { force: true });
+        fs.rmSync(parts, { recursive: true, force: true });
+        fs.rmSync(output, { force: true });
       }
       expect(none).toBeLessThan(10);
     },
@@ -141,14 +136,11 @@ describe("runs at once", () => {
     "one that is suspended in its merge, %s, while another reaches the end, does not undo it",
     async (_, call) => {
       await writeRequests(input, 4);
-      const first = bulk.start([...oneAtATime, "--max-requests", "2"], { stopAt: { call } });
-      const ended = outcomeOf(first);
-      await suspended(first.pid);
+      const wake = await startSuspended([...oneAtATime, "--max-requests", "2"], call);
       age(partsThere()[0]);
       expect((await bulk()).exitCode).toBe(0);
       expect(rowsOf(output)).toHaveLength(4);
-      first.kill("SIGCONT");
-      expect((await ended).exitCode).toBe(11);
+      expect((await wake()).exitCode).toBe(11);
       expect(rowsOf(output)).toHaveLength(4);
       expect((await bulk()).exitCode).toBe(0);
       expect(sentTwice(server.requests)).toEqual([]);
@@ -159,13 +151,10 @@ describe("runs at once", () => {
   test("a part that is removed between the reading and the renaming of a merge loses no row", async () => {
     await writeRequests(input, 4);
     await bulk(...oneAtATime, "--max-requests", "2");
-    rmSync(output);
-    const second = bulk.start(oneAtATime, { stopAt: { call: "rename" } });
-    const ended = outcomeOf(second);
-    await suspended(second.pid);
-    unlinkSync(partsThere()[0] as string);
-    second.kill("SIGCONT");
-    expect((await ended).exitCode).toBe(0);
+    fs.rmSync(output);
+    const wake = await startSuspended(oneAtATime, "rename");
+    fs.unlinkSync(partsThere()[0] as string);
+    expect((await wake()).exitCode).toBe(0);
     expect(server.requests).toHaveLength(4);
     expectWhole(4);
   });
@@ -179,16 +168,13 @@ describe("runs at once", () => {
     async (_, call, time) => {
       await writeRequests(input, 2);
       await bulk(...oneAtATime, "--max-requests", "1");
-      const first = bulk.start([], { stopAt: { call, time } });
-      const ended = outcomeOf(first);
-      await suspended(first.pid);
+      const wake = await startSuspended([], call, time);
       age(partsThere().at(-1));
-      writeFileSync(input, linesOf(requestOf(0), requestOf(1), requestOf(2)));
+      fs.writeFileSync(input, linesOf(requestOf(0), requestOf(1), requestOf(2)));
       expect((await bulk()).exitCode).toBe(0);
       const left = partsThere().at(-1) as string;
-      first.kill("SIGCONT");
-      expect((await ended).exitCode).toBe(0);
-      expect(existsSync(left)).toBe(true);
+      expect((await wake()).exitCode).toBe(0);
+      expect(fs.existsSync(left)).toBe(true);
       expect((await bulk()).exitCode).toBe(0);
       expect(server.requests).toHaveLength(3);
       expectWhole(3);
@@ -201,22 +187,22 @@ describe("runs at once", () => {
       await writeRequests(input, 2);
       await bulk(...oneAtATime, "--max-requests", "1");
       const row = rowsOf(output)[0];
-      rmSync(output);
-      rmSync(parts, { recursive: true });
-      mkdirSync(parts);
+      fs.rmSync(output);
+      fs.rmSync(parts, { recursive: true });
+      fs.mkdirSync(parts);
       const there = path.join(parts, "7-abcdef.jsonl");
       const run = { host: "pod-1", pid: 1, boot: "b", pidNamespace: "p", began: "1", command: "bulk" };
-      writeFileSync(there, linesOf({ run }, row));
+      fs.writeFileSync(there, linesOf({ run }, row));
       const faults = { clockMs, faster: 8 };
       const refused = await outcomeOf(bulk.start([], faults));
       expect(refused.exitCode).toBe(2);
       expect(refused.stderr).toContain("(process 1 on pod-1, `tunerank bulk`)");
-      expect([partsThere(), existsSync(output)]).toEqual([[there], false]);
+      expect([partsThere(), fs.existsSync(output)]).toEqual([[there], false]);
       age(there);
       expect((await outcomeOf(bulk.start([], faults))).exitCode).toBe(0);
-      expect([server.requests.length, rowsOf(output).length, existsSync(there)]).toEqual([2, 2, true]);
+      expect([server.requests.length, rowsOf(output).length, fs.existsSync(there)]).toEqual([2, 2, true]);
       // Only once it has its end line, nobody writes it any more.
-      appendFileSync(there, linesOf({ end: true }));
+      fs.appendFileSync(there, linesOf({ end: true }));
       expect((await bulk()).exitCode).toBe(0);
       expectWhole(2);
     },
@@ -225,17 +211,17 @@ describe("runs at once", () => {
 
 describe("files that change during a run", () => {
   test.each([
-    ["removed", () => rmSync(output)],
-    ["cut", () => truncateSync(output, 200)],
-    ["emptied", () => truncateSync(output, 0)],
-    ["moved away", () => renameSync(output, `${output}.mine`)],
-    ["replaced by an older copy", () => copyFileSync(`${output}.old`, output)],
+    ["removed", () => fs.rmSync(output)],
+    ["cut", () => fs.truncateSync(output, 200)],
+    ["emptied", () => fs.truncateSync(output, 0)],
+    ["moved away", () => fs.renameSync(output, `${output}.mine`)],
+    ["replaced by an older copy", () => fs.copyFileSync(`${output}.old`, output)],
   ])("an output that is %s gets all rows at the end, and nothing is sent again", async (_, change) => {
     await writeRequests(input, 8);
     await bulk(...oneAtATime, "--max-requests", "2");
-    copyFileSync(output, `${output}.old`);
+    fs.copyFileSync(output, `${output}.old`);
     await bulk(...oneAtATime, "--max-requests", "2");
-    chmodSync(output, 0o600);
+    fs.chmodSync(output, 0o600);
     const respond = holdAfter(2);
     const ended = outcomeOf(bulk.start(oneAtATime));
     await server.received(7);
@@ -246,29 +232,19 @@ describe("files that change during a run", () => {
     expectWhole(8);
   });
 
-  test("an output that is removed between runs has all rows again, as long as parts stand", async () => {
-    await writeRequests(input, 4);
-    await bulk(...oneAtATime, "--max-requests", "2");
-    rmSync(output);
-    const { stderr } = await bulk();
-    expect(stderr).toBe("2 rows found in --output and its parts.\n");
-    expect(server.requests).toHaveLength(4);
-    expectWhole(4);
-  });
-
   test.each([
-    ["its part is removed", () => unlinkSync(partsThere()[0] as string)],
-    ["its part is moved", () => renameSync(partsThere()[0] as string, path.join(folder, "moved"))],
+    ["its part is removed", () => fs.unlinkSync(partsThere()[0] as string)],
+    ["its part is moved", () => fs.renameSync(partsThere()[0] as string, path.join(folder, "moved"))],
     [
       "another file has its part's name",
       () => {
         const [part = ""] = partsThere();
-        unlinkSync(part);
-        writeFileSync(part, "");
+        fs.unlinkSync(part);
+        fs.writeFileSync(part, "");
       },
     ],
-    ["the folder is moved", () => renameSync(parts, `${parts}.mine`)],
-    ["the folder is removed", () => rmSync(parts, { recursive: true })],
+    ["the folder is moved", () => fs.renameSync(parts, `${parts}.mine`)],
+    ["the folder is removed", () => fs.rmSync(parts, { recursive: true })],
   ])("when %s, the run keeps its rows in a new one", async (_, change) => {
     await writeRequests(input, 5);
     const respond = holdAfter(2);
@@ -281,7 +257,7 @@ describe("files that change during a run", () => {
     expect([exitCode, stderr]).toEqual([0, ""]);
     expect(sentTwice(server.requests)).toEqual([]);
     expect(rowsOf(output)).toHaveLength(5);
-    rmSync(parts, { recursive: true, force: true });
+    fs.rmSync(parts, { recursive: true, force: true });
     expectWhole(5);
   });
 
@@ -291,7 +267,7 @@ describe("files that change during a run", () => {
     const child = bulk.start([...oneAtATime, "--rate", "2/s"]);
     await server.received(2);
     await untilKept(1);
-    rmSync(parts, { recursive: true });
+    fs.rmSync(parts, { recursive: true });
     await server.received(4);
     await untilKept(3);
     child.kill("SIGKILL");
@@ -308,16 +284,16 @@ describe("files that change during a run", () => {
     const respond = holdAfter(1);
     const ended = outcomeOf(bulk.start(oneAtATime));
     await server.received(3);
-    appendFileSync(output, "my notes\n");
+    fs.appendFileSync(output, "my notes\n");
     respond();
     const { exitCode, stderr } = await ended;
     expect(exitCode).toBe(1);
     expect(stderr).toContain("--output, line 2, is not a row of tunerank.");
-    expect(readFileSync(output, "utf8")).toContain("my notes");
+    expect(fs.readFileSync(output, "utf8")).toContain("my notes");
     expect(idsKept().size).toBe(4);
     const refused = await bulk();
     expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("line 2, is not a row")]);
-    writeFileSync(output, readFileSync(output, "utf8").replace("my notes\n", ""));
+    fs.writeFileSync(output, fs.readFileSync(output, "utf8").replace("my notes\n", ""));
     expect((await bulk()).exitCode).toBe(0);
     expect(server.requests).toHaveLength(4);
     expectWhole(4);
@@ -327,15 +303,15 @@ describe("files that change during a run", () => {
     await writeRequests(input, 2);
     await bulk(...oneAtATime, "--max-requests", "1");
     const [row] = rowsOf(output);
-    rmSync(parts, { recursive: true });
-    mkdirSync(parts);
+    fs.rmSync(parts, { recursive: true });
+    fs.mkdirSync(parts);
     for (const number of [9, 10]) {
       const lines = linesOf(
         { run: {} },
         { ...row, response: { object: "list", data: [], model: `of ${number}` } },
         { end: true },
       );
-      writeFileSync(path.join(parts, `${number}-a.jsonl`), lines);
+      fs.writeFileSync(path.join(parts, `${number}-a.jsonl`), lines);
     }
     server.reply({ status: 400, json: { code: "FAILED_PRECONDITION", message: "No." } });
     // Only a run that was one of the two says that a request was ranked twice.
@@ -353,10 +329,10 @@ describe("files that change during a run", () => {
     killed.kill("SIGKILL");
     await once(killed, "exit");
     const [part = ""] = partsThere();
-    const lines = readFileSync(part, "utf8").split("\n");
+    const lines = fs.readFileSync(part, "utf8").split("\n");
     lines[2] = (lines[2] as string).slice(0, 40);
     lines[4] = "\0".repeat((lines[4] as string).length);
-    writeFileSync(part, lines.join("\n"));
+    fs.writeFileSync(part, lines.join("\n"));
     server.requests = [];
     server.reply(rankingOf);
     const { exitCode, stderr } = await bulk();
@@ -404,42 +380,15 @@ describe("no room", () => {
   test("a merge without room leaves the output and the parts, and the next one succeeds", async () => {
     await writeRequests(input, 6);
     await bulk(...oneAtATime, "--max-requests", "3");
-    const before = readFileSync(output);
+    const before = fs.readFileSync(output);
     const noRoom = { path: "merge-", after: 1, untilMs: 1e9 };
     const { exitCode, stderr } = await outcomeOf(bulk.start([], { noRoom }));
-    expect([exitCode, readFileSync(output)]).toEqual([1, before]);
+    expect([exitCode, fs.readFileSync(output)]).toEqual([1, before]);
     expect(stderr).toContain("--output cannot be written: ENOSPC");
-    expect(readdirSync(parts).filter((name) => name.startsWith("merge"))).toEqual([]);
+    expect(fs.readdirSync(parts).filter((name) => name.startsWith("merge"))).toEqual([]);
     expect((await bulk()).exitCode).toBe(0);
     expect(server.requests).toHaveLength(6);
     expectWhole(6);
-  });
-
-  const mount = (where: string, options: string) =>
-    spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", where]).status === 0;
-
-  test("a small file system fills up, grows, and the same command continues", async ({ skip }) => {
-    const small = path.join(folder, "small");
-    mkdirSync(small);
-    if (!mount(small, "size=32k")) skip("No tmpfs can be mounted here.");
-    try {
-      await writeRequests(input, 300);
-      const out = path.join(small, "out.jsonl");
-      const run = ["bulk", input, "--output", out];
-      const ended = outcomeOf(start(run, { baseUrl: server.url }));
-      await until(() => statfsSync(small).bavail === 0);
-      // The last block takes some more rows.
-      await wait(3000);
-      mount(small, "remount,size=4m");
-      const full = await ended;
-      expect([full.exitCode, full.stderr]).toEqual([1, expect.stringContaining("ENOSPC")]);
-      expect(idsKept(out).size).toBe(server.requests.length);
-      expect((await tunerank(run, { baseUrl: server.url })).exitCode).toBe(0);
-      expect(server.requests).toHaveLength(300);
-      expectWhole(300, out);
-    } finally {
-      spawnSync("umount", [small]);
-    }
   });
 
   test.each([64, 256])(
@@ -464,8 +413,8 @@ describe("what an output may be", () => {
   test("a folder that cannot be written is refused before anything is sent", async () => {
     await writeRequests(input, 1);
     const closed = path.join(folder, "closed");
-    mkdirSync(closed);
-    chmodSync(closed, 0o555);
+    fs.mkdirSync(closed);
+    fs.chmodSync(closed, 0o555);
     // Root may write anywhere, unless it has no capabilities.
     const plain = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : ["env"];
     const { exitCode, stderr } = await outcomeOf(
@@ -475,35 +424,34 @@ describe("what an output may be", () => {
     expect(stderr).toContain("--output cannot be written: EACCES: permission denied. Nothing was sent.");
   });
 
-  test("with two names (hard links) it is refused", async () => {
-    await writeRequests(input, 2);
-    await bulk(...oneAtATime, "--max-requests", "1");
-    linkSync(output, `${output}.second`);
-    const { exitCode, stderr } = await bulk();
-    expect([exitCode, server.requests.length]).toEqual([2, 1]);
-    expect(stderr).toContain(
-      "--output has 2 names (hard links), of which a run would replace one. Name a copy.",
-    );
-  });
-
   test("a symbolic link stays one, and its file gets the rows and keeps its mode", async () => {
     await writeRequests(input, 2);
-    mkdirSync(path.join(folder, "elsewhere"));
+    fs.mkdirSync(path.join(folder, "elsewhere"));
     const there = path.join(folder, "elsewhere", "rows");
-    symlinkSync(there, output);
+    fs.symlinkSync(there, output);
     await bulk(...oneAtATime, "--max-requests", "1");
-    chmodSync(there, 0o600);
+    fs.chmodSync(there, 0o600);
     expect(partsThere(there)).toHaveLength(1);
     expect((await bulk()).exitCode).toBe(0);
-    expect([lstatSync(output).isSymbolicLink(), statSync(there).mode & 0o777]).toEqual([true, 0o600]);
+    expect([fs.lstatSync(output).isSymbolicLink(), fs.statSync(there).mode & 0o777]).toEqual([true, 0o600]);
     expectWhole(2, there);
   });
 
-  test("a folder is refused", async () => {
-    await writeRequests(input, 1);
-    mkdirSync(output);
-    const { exitCode, stderr } = await bulk();
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--output must be a file")]);
+  test.each([
+    [
+      "two names (hard links)",
+      () => fs.linkSync(input, output),
+      "--output has 2 names (hard links), of which a run would",
+    ],
+    ["a folder", () => fs.mkdirSync(output), "--output must be a file, so that a run can continue from it."],
+  ])("what is refused: %s", async (_, make, message) => {
+    fs.writeFileSync(input, "");
+    make();
+    await writeRequests(`${input}l`, 1);
+    const { exitCode, stderr } = await tunerank(["bulk", `${input}l`, "--output", output], {
+      baseUrl: server.url,
+    });
+    expect([exitCode, server.requests, stderr]).toEqual([2, [], expect.stringContaining(message)]);
   });
 });
 

@@ -3,10 +3,11 @@ import { expect, test } from "vitest";
 import { manPage } from "../../../scripts/build/manPage.js";
 import { exitCodeOf } from "../../../src/cli/exitCodes.js";
 import { environmentRows, helpExamples } from "../../../src/cli/help.js";
+import { operationOfCommand } from "../../../src/cli/options.js";
 import { type Command, commands, shells } from "../../../src/cli/program.js";
 import { requests } from "../../../src/generated/contract.js";
 import { descriptions } from "../../../src/generated/descriptions.js";
-import { outcomeOf, start, tunerank } from "../../support/commandLine.js";
+import { tunerank } from "../../support/commandLine.js";
 
 const optionsOf = ({ options }: Command): string[] => options.map(({ long }) => long);
 const words = (text: string) => text.replace(/\s+/g, " ");
@@ -28,13 +29,6 @@ test.each([[], ["--help"], ["-h"], ["help"]])(
   },
 );
 
-const operationOf: Readonly<Record<string, keyof typeof descriptions>> = {
-  rerank: "rerankDocuments",
-  upload: "uploadDatasetFile",
-  scale: "scaleDeployment",
-  resume: "resumeReinforcementFineTuningJob",
-};
-
 test.each(commands.map((command) => [command.name, command] as const))(
   "the help of %s has each option, the contract's words and examples",
   async (name, command) => {
@@ -44,7 +38,7 @@ test.each(commands.map((command) => [command.name, command] as const))(
     ]);
     expect([exitCode, again.stdout]).toEqual([0, stdout]);
     for (const option of optionsOf(command)) expect(stdout).toContain(option);
-    const operation = operationOf[name];
+    const operation = name === "bulk" ? undefined : operationOfCommand[name as "rerank"];
     if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
     expect(stdout).toMatch(/^Usage: tunerank /);
     for (const argument of command.arguments) expect(stdout.split("\n")[0]).toContain(argument.name);
@@ -74,30 +68,6 @@ test("the man page has each command, option, variable and exit code", async () =
   // No line may begin with what man takes for a request of its own.
   const requests = new Set(page.match(/^[.'][^\s]*/gm));
   expect([...requests].sort()).toEqual([".B", ".EE", ".EX", ".I", ".PP", ".SH", ".SS", ".TH", ".TP"]);
-});
-
-test("mock serves the commands until it is stopped", async () => {
-  const mock = start(["mock", "--port", "0"]);
-  const outcome = outcomeOf(mock);
-  const [line] = (await new Promise<Buffer>((resolve) => mock.stdout?.once("data", resolve)))
-    .toString()
-    .split("\n");
-  const baseUrl = /http:\/\/127\.0\.0\.1:\d+/.exec(line ?? "")?.[0] ?? "";
-  const uploaded = await tunerank(["upload", "reviews", "examples/train.jsonl", "--verify"], { baseUrl });
-  expect([uploaded.exitCode, uploaded.stdout]).toEqual([
-    0,
-    expect.stringMatching(/^Uploaded train\.jsonl: 8044 bytes, file /),
-  ]);
-  const input = "Invoices are under Billing.\nReset your password on the sign-in page.\n";
-  const ranked = await tunerank(["rerank", "--query", "reset password"], { baseUrl, input });
-  expect(ranked.stdout.split("\n")[0]).toMatch(/\t2\tReset your password/);
-  const taken = await tunerank(["mock", "--port", new URL(baseUrl).port]);
-  expect([taken.exitCode, taken.stderr.split("\n")[0]]).toEqual([
-    2,
-    `tunerank: listen EADDRINUSE: address already in use 127.0.0.1:${new URL(baseUrl).port}. See --port and --host; port 0 is any free one.`,
-  ]);
-  mock.kill("SIGINT");
-  expect((await outcome).exitCode).toBe(0);
 });
 
 // Where the command line takes each field of a rerank from.

@@ -1,165 +1,139 @@
-import { writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { environmentRows } from "../../../src/cli/help.js";
 import { canaryKey } from "../../support/canary.js";
-import { onTerminal, tunerank } from "../../support/commandLine.js";
-import { temporaryFolder } from "../../support/project.js";
+import { onTerminal } from "../../support/commandLine.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
+import { useCommand } from "../../support/useCommand.js";
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
+const { run, at, written } = useCommand(server);
+const unset = { TUNERANK_BASE_URL: undefined, TUNERANK_API_KEY: undefined, TUNERANK_ACCOUNT_ID: "" };
 
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-});
-afterAll(() => remove());
-
-const unset = { TUNERANK_BASE_URL: "", TUNERANK_API_KEY: undefined, TUNERANK_ACCOUNT_ID: "" };
-
-describe("what the environment lacks", () => {
-  test("is named at once, with the options that take its place", async () => {
-    const { exitCode, stderr } = await tunerank(["scale", "prod", "2"], { env: unset });
-    expect(exitCode).toBe(2);
-    expect(stderr).toBe(
-      "tunerank: Not set: TUNERANK_BASE_URL (--base-url URL), TUNERANK_API_KEY (--api-key-file FILE), TUNERANK_ACCOUNT_ID (--account ID). Set the variable or the option, or name a file of variables with --env-file FILE.\nRun `tunerank scale --help` for help.\n",
-    );
-  });
-
-  test("is only what the operation needs and no option gives", async () => {
-    const args = ["rerank", "--query", "q", "--base-url", server.url, "README.md"];
-    const { stderr } = await tunerank(args, { env: unset });
-    expect(stderr).toContain("Not set: TUNERANK_API_KEY (--api-key-file FILE). Set the variable");
-  });
+test("what the environment lacks is named at once, with the options that take its place", async () => {
+  const { exitCode, stderr } = await run(["scale", "prod", "2"], { env: unset });
+  expect(exitCode).toBe(2);
+  expect(stderr).toBe(
+    "tunerank: Not set: TUNERANK_BASE_URL (--base-url URL), TUNERANK_API_KEY (--api-key-file FILE), TUNERANK_ACCOUNT_ID (--account ID). Set the variable or the option, or name a file of variables with --env-file FILE.\nRun `tunerank scale --help` for help.\n",
+  );
+  const other = await run(["rerank", "--query", "q", "--base-url", server.url, "README.md"], { env: unset });
+  expect(other.stderr).toContain("Not set: TUNERANK_API_KEY (--api-key-file FILE). Set the variable");
 });
 
-describe("--env-file", () => {
-  const env = { ...unset, TUNERANK_LOG: undefined };
-  const fileOf = async (...lines: string[]): Promise<string> => {
-    const file = path.join(folder, ".env");
-    await writeFile(file, lines.join("\n"));
-    return file;
-  };
-
-  test("gives the variables, as node's own option reads them", async () => {
-    const file = await fileOf(
-      "# Of the mock server",
-      `export TUNERANK_BASE_URL='${server.url}'`,
-      `TUNERANK_API_KEY='${canaryKey}' # the key`,
-      "TUNERANK_ACCOUNT_ID=of-the-file",
-    );
-    const { exitCode, stderr } = await tunerank(["scale", "prod", "0", "--env-file", file], { env });
-    expect([exitCode, stderr]).toEqual([0, ""]);
-    expect(server.only.url).toBe("/v1/accounts/of-the-file/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-  });
-
-  test("leaves what is set as it is, and an option goes before both", async () => {
-    const file = await fileOf(
-      `TUNERANK_BASE_URL=${server.url}`,
-      "TUNERANK_API_KEY=other",
-      "TUNERANK_ACCOUNT_ID=other",
-    );
-    const args = ["scale", "prod", "0", "--account", "mine", "--env-file", file];
-    expect((await tunerank(args, { env: { TUNERANK_BASE_URL: undefined } })).exitCode).toBe(0);
-    expect(server.only.url).toBe("/v1/accounts/mine/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-  });
-
-  test("that cannot be read ends the command before anything is sent", async () => {
-    const args = ["scale", "prod", "0", "--env-file", path.join(folder, "none")];
-    const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url });
-    // Node 20 reads this option itself, wherever it stands, and ends with a code and a message of its own.
-    const isReadByNode = process.versions.node.startsWith("20.");
-    expect(exitCode).toBe(isReadByNode ? 9 : 2);
-    expect(stderr).toContain(isReadByNode ? "none: not found" : "--env-file cannot be read: ENOENT");
-    expect(server.requests).toEqual([]);
-  });
+test("--env-file gives the variables that are not set, as node's own option reads them", async () => {
+  const lines = [
+    "# Of the mock server",
+    `export TUNERANK_BASE_URL='${server.url}'`,
+    `TUNERANK_API_KEY='${canaryKey}' # the key`,
+    "TUNERANK_ACCOUNT_ID=of-the-file",
+  ];
+  const args = ["scale", "prod", "0", "--env-file", await written(".env", lines.join("\n"))];
+  const { exitCode, stderr } = await run(args, { env: unset });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(server.only.url).toBe("/v1/accounts/of-the-file/deployments/prod:scale");
+  expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+  // An option goes before both.
+  expect((await run([...args, "--account", "mine"])).exitCode).toBe(0);
+  expect(server.requests.at(-1)?.url).toBe("/v1/accounts/mine/deployments/prod:scale");
 });
 
-test("--debug logs each attempt to stderr, without the key", async () => {
+test("an --env-file that cannot be read ends the command before anything is sent", async () => {
+  const { exitCode, stderr } = await run(["scale", "prod", "0", "--env-file", at("none")]);
+  // Node 20 reads this option itself, wherever it stands, and ends with a code and a message of its own.
+  const isReadByNode = process.versions.node.startsWith("20.");
+  expect(exitCode).toBe(isReadByNode ? 9 : 2);
+  expect(stderr).toContain(isReadByNode ? "none: not found" : "--env-file cannot be read: ENOENT");
+  expect(server.requests).toEqual([]);
+});
+
+test("--debug logs each attempt to stderr, without the key; a dry run makes none", async () => {
   server.reply({ json: {} });
-  const { exitCode, stderr } = await tunerank(["scale", "prod", "0", "--debug"], { baseUrl: server.url });
+  const { exitCode, stderr } = await run(["scale", "prod", "0", "--debug"]);
   expect(exitCode).toBe(0);
   expect(stderr).toMatch(/^tunerank scaleDeployment PATCH .* attempt=1 status=200 .* host=127\.0\.0\.1/);
-});
-
-test.each([
-  [["--debug"], {}],
-  [[], { TUNERANK_LOG: "debug" }],
-])("a dry run logs no attempt, because it makes none: %j %j", async (more, env) => {
-  const args = ["scale", "prod", "0", "--dry-run", ...more];
-  const { exitCode, stderr } = await tunerank(args, { baseUrl: server.url, env });
-  expect([exitCode, stderr]).toEqual([0, ""]);
-});
-
-describe("colours", () => {
-  const red = "\u001b[31m";
-  const colours: readonly (readonly [name: string, env: Record<string, string>, args: string[], boolean])[] =
-    [
-      ["an empty NO_COLOR", { NO_COLOR: "" }, [], true],
-      ["NO_COLOR", { NO_COLOR: "1" }, [], false],
-      ["NO_COLOR and FORCE_COLOR", { NO_COLOR: "1", FORCE_COLOR: "1" }, [], true],
-      ["FORCE_COLOR=0", { FORCE_COLOR: "0" }, [], false],
-      ["FORCE_COLOR=false", { FORCE_COLOR: "false" }, [], false],
-      ["TERM=dumb", { TERM: "dumb" }, [], false],
-      ["--no-color and FORCE_COLOR", { FORCE_COLOR: "1" }, ["--no-color"], false],
-    ];
-  test.each(colours)("on a terminal with %s", async (_, env, args, isRed) => {
-    const { stdout } = await onTerminal(["scale", "prod", "x", ...args], { baseUrl: server.url, env });
-    expect(stdout).toContain("REPLICAS must be a whole number");
-    expect(stdout.includes(red)).toBe(isRed);
-  });
-
-  test.each([
-    ["nothing", {}, false],
-    ["FORCE_COLOR", { FORCE_COLOR: "1" }, true],
-    ["an empty FORCE_COLOR", { FORCE_COLOR: "" }, false],
-  ])("into a pipe with %s", async (_, env, isRed) => {
-    const { stderr } = await tunerank(["scale", "prod", "x"], { baseUrl: server.url, env });
-    expect(stderr.includes(red)).toBe(isRed);
-  });
-});
-
-const erased = "\r\u001b[K";
-test.each([
-  ["a terminal", {}, true],
-  ["TERM=dumb", { TERM: "dumb" }, false],
-  ["CI", { CI: "true" }, false],
-  ["CI=false", { CI: "false" }, true],
-])("the progress of an upload is drawn on %s: %j %s", async (_, env, isDrawn) => {
-  const file = path.join(folder, "some.bin");
-  await writeFile(file, Buffer.alloc(400_000, "x"));
-  server.reply({ json: { id: "file-1", bytes: 400_000 } });
-  const { stdout } = await onTerminal(["upload", "reviews", file], { baseUrl: server.url, env });
-  expect(stdout).toContain("400000 bytes, file file-1");
-  expect(stdout.includes(erased)).toBe(isDrawn);
+  const dry = ["scale", "prod", "0", "--dry-run"];
+  expect(await run([...dry, "--debug"])).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await run(dry, { env: { TUNERANK_LOG: "debug" } })).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 test("the help has every variable, and ends with where the guides are", async () => {
-  const { stdout } = await tunerank(["--help"]);
+  const { stdout } = await run(["--help"]);
   for (const [names] of environmentRows) expect(stdout).toContain(`\n  ${names}`);
   expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^Guides: .*docs/);
 });
 
-describe("before scaling to zero on a terminal", () => {
-  const scaled = async (args: string[], response: string, env = {}) => {
-    const line = ["scale", ...args];
-    return onTerminal(line, { baseUrl: server.url, env, input: response });
-  };
+test.each([
+  ["nothing", {}, false],
+  ["FORCE_COLOR", { FORCE_COLOR: "1" }, true],
+  ["an empty FORCE_COLOR", { FORCE_COLOR: "" }, false],
+])("a failure that goes into a pipe is red with %s: %j %s", async (_, env, isRed) => {
+  const { stderr } = await run(["scale", "prod", "x"], { env });
+  expect(stderr.includes("\u001b[31m")).toBe(isRed);
+});
 
-  test("a person is asked, and what is not a yes sends nothing", async () => {
-    const { exitCode, stdout } = await scaled(["prod", "0"], "n\n");
-    expect(stdout).toContain("Scale deployment prod to zero replicas? [y/N]");
-    expect(stdout).toContain("Nothing was sent.");
-    expect([exitCode, server.requests]).toEqual([130, []]);
+// util-linux's `script` gives a real terminal; other systems' take other arguments.
+const hasTerminal = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "");
+if (!hasTerminal)
+  console.warn("SKIPPED: util-linux's script is not here, so nothing is shown on a terminal.");
+
+describe.skipIf(!hasTerminal)("on a terminal", () => {
+  const erased = "\r\u001b[K";
+  const colour = new RegExp(`${erased[1]}\\[\\d+m`, "g");
+  const withoutColours = (text: string) => text.replaceAll(colour, "");
+  const shownWith = (args: readonly string[], more = {}) =>
+    onTerminal(args, { baseUrl: server.url, ...more });
+
+  test("scores are bars, the best one whole, and long lines are cut to its width", async () => {
+    const data = [1, 0].map((index) => ({ index, relevance_score: (index + 1) / 4 }));
+    server.reply({ json: { data } });
+    const lines = `first\n${"a very long second line ".repeat(20)}\n`;
+    const { stdout } = await shownWith(["rerank", "--query", "q", await written("lines.txt", lines)]);
+    const [best = "", second = ""] = withoutColours(stdout).split("\r\n");
+    expect(best).toMatch(/^████████████ 0\.500 {2}a very long .*…$/);
+    expect([...best]).toHaveLength(80);
+    expect(second).toBe("██████░░░░░░ 0.250  first");
+    expect(stdout).toContain("\u001b[36m");
   });
 
-  test("a yes scales", async () => {
-    const { exitCode } = await scaled(["prod", "0"], "y\n");
-    expect(exitCode).toBe(0);
-    expect(JSON.parse(`${server.only.body}`)).toEqual({ replicaCount: 0 });
+  test.each<[name: string, env: Record<string, string>, args: string[], isRed: boolean]>([
+    ["an empty NO_COLOR", { NO_COLOR: "" }, [], true],
+    ["NO_COLOR", { NO_COLOR: "1" }, [], false],
+    ["NO_COLOR and FORCE_COLOR", { NO_COLOR: "1", FORCE_COLOR: "1" }, [], true],
+    ["FORCE_COLOR=0", { FORCE_COLOR: "0" }, [], false],
+    ["FORCE_COLOR=false", { FORCE_COLOR: "false" }, [], false],
+    ["TERM=dumb", { TERM: "dumb" }, [], false],
+    ["--no-color and FORCE_COLOR", { FORCE_COLOR: "1" }, ["--no-color"], false],
+  ])("a failure with %s is red or not: %j %j %s", async (_, env, args, isRed) => {
+    const { stdout } = await shownWith(["scale", "prod", "x", ...args], { env });
+    expect(stdout).toContain("REPLICAS must be a whole number");
+    expect(stdout.includes("\u001b[31mtunerank:\u001b[39m")).toBe(isRed);
+  });
+
+  test.each([
+    ["a terminal", {}, true],
+    ["TERM=dumb", { TERM: "dumb" }, false],
+    ["CI", { CI: "true" }, false],
+    ["CI=false", { CI: "false" }, true],
+  ])("the progress of an upload is drawn on %s: %j %s", async (_, env, isDrawn) => {
+    const file = await written("some.bin", Buffer.alloc(8 * 1024 * 1024, "x"));
+    server.reply({ json: { id: "file-1", bytes: 8_388_608 } });
+    const { stdout } = await shownWith(["upload", "reviews", file], { env });
+    const drawn = withoutColours(stdout).split(erased);
+    expect(drawn.at(-1)).toContain("Uploaded some.bin: 8388608 bytes, file file-1.\r\n");
+    expect(drawn.length > 1).toBe(isDrawn);
+    if (isDrawn) expect(drawn.at(-2)).toMatch(/^█+ 100 % {2}8\.4 MB of 8\.4 MB {2}\d+\.\d MB\/s$/);
+    for (const line of drawn.slice(1, -1)) expect([...line].length).toBeLessThan(80);
+  });
+
+  test.each([
+    ["n", 130],
+    ["y", 0],
+  ])("before scaling to zero a person is asked: %s ends with %i", async (input, exit) => {
+    const { exitCode, stdout } = await shownWith(["scale", "prod", "0"], { input: `${input}\n` });
+    expect(stdout).toContain("Scale deployment prod to zero replicas? [y/N]");
+    expect(stdout.includes("Nothing was sent.")).toBe(exit > 0);
+    expect([exitCode, server.requests.length]).toEqual([exit, exit > 0 ? 0 : 1]);
   });
 
   test.each([
@@ -168,41 +142,66 @@ describe("before scaling to zero on a terminal", () => {
     ["-q", ["prod", "0", "-q"], {}],
     ["CI", ["prod", "0"], { CI: "1" }],
     ["another number", ["prod", "1"], {}],
-  ])("with %s nobody is asked", async (_, args, env) => {
-    const { exitCode, stdout } = await scaled(args, "", env);
+  ])("with %s nobody is asked before a scale", async (_, args, env) => {
+    const { exitCode, stdout } = await shownWith(["scale", ...args], { env, input: "" });
     expect([exitCode, stdout.includes("?")]).toEqual([0, false]);
     expect(server.only.method).toBe("PATCH");
   });
 });
 
-test("-q prints nothing of what went well and has no result", async () => {
-  const { exitCode, stdout, stderr } = await tunerank(["scale", "prod", "2", "-q"], { baseUrl: server.url });
-  expect([exitCode, stdout, stderr]).toEqual([0, "", ""]);
-});
+// Where a shell is missing, nobody needs its completion.
+const missing = (shell: string) => spawnSync(shell, ["--version"]).error !== undefined;
 
-describe("a time", () => {
-  test.each(["1", "1s", "1000ms"])("may have a unit: %s", async (time) => {
-    server.reply(() => undefined);
-    const { exitCode, stderr } = await tunerank(["scale", "prod", "2", "--timeout", time, "--json"], {
-      baseUrl: server.url,
-    });
-    expect(exitCode).toBe(9);
-    expect(JSON.parse(stderr).error.message).toContain("1000 ms");
+describe("completion", () => {
+  const scriptOf = async (shell: string): Promise<string> =>
+    written(`completion.${shell}`, (await run(["completion", shell])).stdout);
+  const completed: readonly (readonly [line: string, words: readonly string[]])[] = [
+    ["tunerank sc", ["scale"]],
+    ["tunerank upload --na", ["--name"]],
+    ["tunerank rerank --top", ["--top-n"]],
+    ["tunerank rerank --total", []],
+    ["tunerank bulk --total", ["--total-timeout"]],
+    ["tunerank scale --batch", []],
+    ["tunerank request sc", ["scaleDeployment"]],
+    ["tunerank request --par", ["--param"]],
+  ];
+
+  test.skipIf(missing("bash"))("bash completes commands, options and first words", async () => {
+    const file = await scriptOf("bash");
+    for (const [line, expected] of [...completed, ["tunerank completion f", ["fish"]] as const]) {
+      const words = line.split(" ");
+      const script = `. '${file}'; COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _tunerank; echo "\${COMPREPLY[*]}"`;
+      const { stdout, stderr } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
+      expect([line, stdout.trim().split(" ").filter(Boolean), stderr]).toEqual([line, expected, ""]);
+    }
+  });
+
+  test.skipIf(missing("fish"))("fish completes the same", async () => {
+    const file = await scriptOf("fish");
+    for (const [line, expected] of completed) {
+      const script = `source '${file}'; complete -C '${line}'`;
+      const { stdout, stderr } = spawnSync("fish", ["-c", script], { encoding: "utf8" });
+      // Each is followed by a tab and its description.
+      const words = stdout.split("\n").flatMap((row) => row.split("\t")[0] || []);
+      expect([line, words, stderr]).toEqual([line, expected, ""]);
+    }
+  });
+
+  test.each(["zsh", "fish"].filter((shell) => !missing(shell)))("%s takes the script", async (shell) => {
+    // A file: fish reads a pipe before it is written, and then says that it cannot.
+    const { status, stderr } = spawnSync(shell, ["-n", await scriptOf(shell)], { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
   });
 });
 
-test.each([["version"], ["--version"], ["-v"]])("%s prints the version", async (word) => {
-  const { exitCode, stdout } = await tunerank([word]);
-  expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-});
-
 test("a file that cannot be read is named, and a key in its place is not", async () => {
-  const run = (file: string) => tunerank(["rerank", "--query", "q", file], { baseUrl: server.url });
-  expect((await run("C:\\data\\none.txt")).stderr).toContain(
-    'FILE "C:\\data\\none.txt" cannot be read: ENOENT: no such file or directory.',
-  );
-  const { stderr } = await run(`${canaryKey}.txt`);
-  expect(stderr).toContain('FILE "[redacted].txt" cannot be read: ENOENT');
+  const none = path.win32.join("C:\\data", "none.txt");
+  for (const [file, shown] of [
+    [none, none],
+    [`${canaryKey}.txt`, "[redacted].txt"],
+  ] as const)
+    expect((await run(["rerank", "--query", "q", file])).stderr).toContain(
+      `FILE "${shown}" cannot be read: ENOENT: no such file or directory.`,
+    );
   expect(server.requests).toEqual([]);
 });
