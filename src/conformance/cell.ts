@@ -1,5 +1,6 @@
 // A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
 // that it meets, and the expected outcome.
+import { memberOf } from "../values.js";
 import type { Coding, OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
 
 export interface Expected extends RowExpected {
@@ -40,7 +41,7 @@ export interface Via {
   readonly environment?: { readonly except: string; readonly unused?: true };
 }
 
-export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "after"> {
+export interface CellResponse extends Pick<RowResponse, "gzip" | "after"> {
   readonly status: number;
   readonly headers: NonNullable<RowResponse["headers"]>;
   readonly coding?: Coding;
@@ -64,4 +65,15 @@ export function callsIn(cell: Cell): readonly Cell[] {
     const numbered = JSON.stringify({ asked, steps }).replaceAll("{n}", `${index + 1}`);
     return { ...cell, ...(JSON.parse(numbered) as Pick<Cell, "asked" | "steps">) };
   });
+}
+
+/** The object or list with the member that a JSON Pointer names, and its name; undefined if there is none. */
+export function placeOf(value: unknown, pointer: string): [Record<string, unknown> | undefined, string] {
+  const names = pointer.slice(1).split("/");
+  const last = names.pop() ?? "";
+  const parent = names.reduce<unknown>((at, name) => memberOf(at, name), value);
+  return [
+    typeof parent === "object" && parent !== null ? (parent as Record<string, unknown>) : undefined,
+    last,
+  ];
 }

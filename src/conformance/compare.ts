@@ -1,6 +1,6 @@
 // Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
-import { type Cell, type CellResponse, callsIn, type Expected } from "./cell.js";
+import { type Cell, type CellResponse, callsIn, type Expected, placeOf } from "./cell.js";
 import type { WaitBounds } from "./data.js";
 import type { ReportedOutcome } from "./outcome.js";
 import { when } from "./serve/checkRequest.js";
@@ -171,13 +171,8 @@ function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: read
   const left = structuredClone(value);
   const without = Object.entries(comparedFor).filter(([capability]) => !capabilities.includes(capability));
   for (const pointer of without.flatMap(([, pointers]) => pointers)) {
-    const names = pointer.slice(1).split("/");
-    const last = names.pop() ?? "";
-    const parent = names.reduce<unknown>(
-      (at, name) => (at as Record<string, unknown> | undefined)?.[name],
-      left,
-    );
-    if (typeof parent === "object" && parent !== null) delete (parent as Record<string, unknown>)[last];
+    const [parent, name] = placeOf(left, pointer);
+    if (parent) delete parent[name];
   }
   return left;
 }

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 
 /** A content coding that a client may announce in `Accept-Encoding`. */
-export type Coding = "deflate" | "br" | "zstd";
+export type Coding = "deflate" | "br";
 
 /** A response, in the format of retries.json and exchanges.json. */
 export interface RowResponse {
@@ -14,7 +14,6 @@ export interface RowResponse {
   readonly repeat?: { readonly text: string; readonly bytes: number };
   readonly gzip?: true;
   readonly coding?: Coding;
-  readonly chunked?: true;
   readonly after?: string;
 }
 

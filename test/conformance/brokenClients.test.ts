@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { Cell } from "../../src/conformance/cells.js";
+import type { Cell } from "../../src/conformance/cell.js";
 import { Session } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import type { Cell } from "../../src/conformance/cells.js";
+import type { Cell } from "../../src/conformance/cell.js";
 import { Session, type Told } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 

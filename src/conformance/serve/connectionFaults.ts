@@ -16,10 +16,7 @@ export interface Address {
   readonly caCertificate?: string;
 }
 
-interface FaultAddress {
-  readonly address: Address;
-  readonly close: () => Promise<void>;
-}
+type FaultAddress = { readonly address: Address; readonly close: () => Promise<void> };
 
 /** Thrown if this machine cannot produce a network fault; the message says why. The row with the fault is skipped. */
 export class NotOnThisMachine extends Error {}
@@ -54,10 +51,8 @@ async function refusingPort(): Promise<FaultAddress> {
 
 // An address with a host name that never exists. This machine's name server decides which error its lookup ends with.
 async function unresolved(wanted: string): Promise<FaultAddress> {
-  const code = await lookup(unknownHost).then(
-    () => "an address",
-    (error: unknown) => memberOf(error, "code"),
-  );
+  const found: unknown = await lookup(unknownHost).catch((error: unknown) => error);
+  const code = memberOf(found, "code") ?? "an address";
   if (code !== wanted) throw new NotOnThisMachine(`a name lookup here ends in ${code}, not ${wanted}`);
   return { address: { baseUrl: `https://${unknownHost}` }, close: async () => {} };
 }
@@ -84,12 +79,9 @@ async function fullBacklog(): Promise<FaultAddress> {
   for (let tries = 0; tries < 8; tries++) {
     const socket = connect(port, loopback).on("error", () => {});
     fillers.push(socket);
-    const connected = once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    if (await Promise.race([connected, pause(300, false)])) continue;
-    return { address: { baseUrl: `http://${loopback}:${port}` }, close };
+    const connected = once(socket, "connect").catch(() => false);
+    if (!(await Promise.race([connected, pause(300, false)])))
+      return { address: { baseUrl: `http://${loopback}:${port}` }, close };
   }
   await close();
   throw new NotOnThisMachine("the system makes connections beyond a listener's backlog");
@@ -97,15 +89,15 @@ async function fullBacklog(): Promise<FaultAddress> {
 
 // The DER tags that a certificate uses.
 const tags = {
+  boolean: 1,
   integer: 2,
   bits: 3,
   octets: 4,
   oid: 6,
   text: 12,
+  time: 23,
   sequence: 48,
   set: 49,
-  time: 23,
-  boolean: 1,
 };
 const dayMs = 86_400_000;
 
@@ -113,17 +105,16 @@ const dayMs = 86_400_000;
  * Makes a certificate and its CA, so that no private key is shipped.
  * @param host The only host name that it is valid for. @default 127.0.0.1 and localhost
  */
-export function createCertificate({
-  host,
-  isExpired,
-}: {
+export function createCertificate(of: {
   readonly host?: string;
   readonly isExpired?: boolean;
 }): Readonly<Record<"cert" | "ca" | "key", string>> {
-  const authority = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const own = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const name = host ?? "localhost";
-  const names = host ? [der(0x82, host)] : [der(0x82, name), der(0x87, Buffer.from([127, 0, 0, 1]))];
+  const [authority, own] = [1, 2].map(() => generateKeyPairSync("ec", { namedCurve: "prime256v1" })) as [
+    Keys,
+    Keys,
+  ];
+  const { host = "localhost", isExpired } = of;
+  const names = [der(0x82, host), ...(of.host ? [] : [der(0x87, Buffer.from([127, 0, 0, 1]))])];
   const yes = der(tags.boolean, Buffer.from([0xff]));
   const extension = (id: number, value: Buffer, ...critical: readonly Buffer[]): Buffer =>
     sequence(oid(0x55, 0x1d, id), ...critical, der(tags.octets, value));
@@ -135,10 +126,9 @@ export function createCertificate({
     extension(0x0e, der(tags.octets, keyId)),
   ];
   const ofOwn = [extension(0x11, sequence(...names)), extension(0x23, sequence(der(0x80, keyId)))];
-  const ended = isExpired ? -1 : 1;
   return {
-    cert: signed(authority, own, { subject: name, extensions: ofOwn, ended }),
-    ca: signed(authority, authority, { subject: issuer, extensions: ofAuthority, ended: 1 }),
+    cert: signed(authority, own, host, ofOwn, isExpired ? -1 : 1),
+    ca: signed(authority, authority, issuer, ofAuthority, 1),
     key: own.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
@@ -151,7 +141,9 @@ const issuer = "conformance";
 function signed(
   { privateKey }: Keys,
   { publicKey }: Keys,
-  of: { readonly subject: string; readonly extensions: readonly Buffer[]; readonly ended: number },
+  subject: string,
+  extensions: readonly Buffer[],
+  days: number,
 ): string {
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
   const named = (name: string): Buffer =>
@@ -164,13 +156,15 @@ function signed(
     der(tags.integer, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     named(issuer),
-    sequence(time(-3), time(of.ended)),
-    named(of.subject),
+    sequence(time(-3), time(days)),
+    named(subject),
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(...of.extensions)),
+    der(0xa3, sequence(...extensions)),
   );
   const signature = sign("sha256", toSign, privateKey);
-  return pem(sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature)));
+  const content = sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature));
+  const lines = content.toString("base64").match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 function der(tag: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
@@ -182,8 +176,3 @@ function der(tag: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
 
 const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.sequence, ...parts);
 const oid = (...bytes: readonly number[]): Buffer => der(tags.oid, Buffer.from(bytes));
-
-function pem(content: Buffer): string {
-  const lines = content.toString("base64").match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
-}

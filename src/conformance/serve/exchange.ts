@@ -3,7 +3,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import * as zlib from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { CellResponse, Step } from "../cell.js";
 import type { Coding } from "../data.js";
 import { codingsOf } from "./rawRequest.js";
@@ -14,11 +14,9 @@ import { codingsOf } from "./rawRequest.js";
  */
 type Act = Uint8Array | number | "read" | "read-slowly" | "end" | "reset" | "hang" | { blame: string };
 
-/** What a response depends on besides its row. */
+/** What a response depends on besides its row: the API keys, which replace `{apiKey}` in texts, and the request. */
 interface Sending {
-  /** The API keys of the row, which replace `{apiKey}` in texts. */
   readonly keys: readonly string[];
-  /** The request, whose headers have the encodings that it takes. */
   readonly request: Pick<IncomingMessage, "method" | "headers">;
 }
 
@@ -67,18 +65,16 @@ export async function perform(
   return true;
 }
 
-// Node 20 has no zstd: there a client that announces it gets the plain response.
-const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>> = {
-  deflate: zlib.deflateSync,
-  br: zlib.brotliCompressSync,
-  zstd: (zlib as { readonly zstdCompressSync?: (body: Buffer) => Buffer }).zstdCompressSync,
+const encoders: Readonly<Record<Coding, (body: Buffer) => Buffer>> = {
+  deflate: deflateSync,
+  br: brotliCompressSync,
 };
 
 // The cookie that each response sets. A client must not keep it: each request is checked for it.
 const cookie = "conformance=1; Path=/";
 
 function responseActs(response: CellResponse, { keys, request }: Sending): Iterable<Act> {
-  const { status, body, gzip, coding, chunked, manner = "", after = "" } = response;
+  const { status, body, gzip, coding, manner = "", after = "" } = response;
   const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
   const isTaken = coding !== undefined && codingsOf(request.headers["accept-encoding"]).includes(coding);
@@ -90,10 +86,10 @@ function responseActs(response: CellResponse, { keys, request }: Sending): Itera
   const head = headOf(status, `set-cookie: ${cookie}`, ...named, ...coded);
   if (status === 101) return [bytes(`${head}\r\n`), letThroughMs, "end"];
   if (status === 204 || status === 304 || request.method === "HEAD") return [bytes(`${head}\r\n`)];
-  const content = gzip ? zlib.gzipSync(plain) : (encode?.(plain) ?? plain);
+  const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
   // The bytes that follow a response are sent with it, so that every client reads them with it.
   if (after !== "") return [Buffer.concat([sized(head, content), bytes(after)])];
-  return (forms[chunked ? "chunked" : manner] ?? ((...whole) => [sized(...whole)]))(head, content);
+  return forms[manner]?.(head, content) ?? [sized(head, content)];
 }
 
 function headOf(status: number, ...lines: readonly string[]): string {
@@ -113,18 +109,10 @@ const letThroughMs = 100;
 // The ways to send a response that HTTP allows and few servers use.
 const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly Act[]>> = {
   "early-closed": (head, content) => [sized(head, content), letThroughMs, "end"],
-  chunked: (head, content) => [
-    Buffer.concat([
-      bytes(`${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`),
-      ...chunksOf(content),
-      bytes("0;last\r\n\r\n"),
-    ]),
-    "end",
-  ],
   trailers: (head, content) => [
     bytes(`${head}Trailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`),
     ...chunksOf(content),
-    bytes("0\r\nX-Sum: 1\r\nContent-Type: text/html\r\n\r\n"),
+    bytes("0;last\r\nX-Sum: 1\r\nContent-Type: text/html\r\n\r\n"),
   ],
   "until-closed": (head, content) => [bytes(`${head}Connection: close\r\n\r\n`), content, "end"],
   continue: (head, content) => [bytes("HTTP/1.1 100 Continue\r\n\r\n"), 50, sized(head, content)],
@@ -148,7 +136,7 @@ const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly
 
 // The chunks of chunked encoding without the last: small ones, most with chunk extensions.
 function chunksOf(content: Buffer): readonly Buffer[] {
-  const size = Math.max(1, Math.ceil(content.length / 7));
+  const size = Math.ceil(content.length / 7);
   return Array.from({ length: Math.ceil(content.length / size) }, (_, index) => {
     const chunk = content.subarray(index * size, (index + 1) * size);
     const extension = index === 0 ? "" : ";name=value";
@@ -185,8 +173,8 @@ function* endless(): Iterator<Act> {
   yield bytes(`${json}${gzip}Connection: close\r\n\r\n`);
   yield Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
   // One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
-  const finishFlush = zlib.constants.Z_FULL_FLUSH;
-  const megabyte = zlib.deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush });
+  const finishFlush = constants.Z_FULL_FLUSH;
+  const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush });
   for (let sent = 0; sent < 200; sent++) yield megabyte;
   yield "end";
 }

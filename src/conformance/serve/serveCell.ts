@@ -2,12 +2,12 @@
 // lists, and logs the client's requests.
 
 import { once } from "node:events";
-import http, { type RequestListener } from "node:http";
+import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Cell, callsIn, type Step, type Via } from "../cell.js";
-import { connectionProblems, problemsOf, statusOf } from "./checkRequest.js";
+import { connectionProblems, problemsOf, statusOf, when } from "./checkRequest.js";
 import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
 import { actsOf, perform, type SeenRequest } from "./exchange.js";
 import { proxiedHost, startProxy } from "./proxy.js";
@@ -33,17 +33,19 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const via = cell.via ?? tunnels[network];
   const place = await unreachable[via ? "" : network]?.();
   if (place) return { ...place, log, leftBehind: async () => [] };
-  const { isPlain, wantsOne, isTrusted, ...named } = handshakes[via?.scheme ?? network] ?? { isPlain: true };
-  const certificate = isPlain ? undefined : createCertificate(named);
+  const handshake = handshakes[via?.scheme ?? network];
+  const { ca, ...own } = handshake ? createCertificate(handshake) : {};
   const used: Used = new Map();
   const listener = listenerOf(cell, keys, used, log);
-  const { cert, key } = certificate ?? {};
-  const server = certificate
-    ? https.createServer({ cert, key, requestCert: wantsOne === true }, listener)
-    : http.createServer(listener);
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
-  // A row that never ends does not keep the run going.
-  server.on("request", () => log.length < mostRequests && onRequest());
+  const server = handshake
+    ? https.createServer({ ...own, requestCert: handshake.wantsOne === true })
+    : http.createServer();
+  for (const event of ["request", "checkContinue"])
+    server.on(event, (request: IncomingMessage) => {
+      // A row that never ends does not keep the run going.
+      if (log.length < mostRequests) onRequest();
+      listener(request);
+    });
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -54,13 +56,13 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
   const except = via?.environment?.except;
-  const environment = { HTTPS_PROXY: proxy?.url ?? "", NO_PROXY: except ?? "" };
   const scheme = via?.scheme ?? (network.startsWith("tls-") ? "https" : "http");
   return {
     address: {
       baseUrl: `${scheme}://${proxy ? proxiedHost : `127.0.0.1:${port}`}${cell.basePath ?? ""}`,
-      ...(proxy && (except === undefined ? { proxy: proxy.url } : { environment })),
-      ...(isTrusted && certificate && { caCertificate: certificate.ca }),
+      ...(proxy && except === undefined && { proxy: proxy.url }),
+      ...(proxy && except !== undefined && { environment: { HTTPS_PROXY: proxy.url, NO_PROXY: except } }),
+      ...(handshake?.isTrusted && ca && { caCertificate: ca }),
     },
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
@@ -81,8 +83,7 @@ const tunnels: Readonly<Record<string, Via>> = {
   "tunnel-credentials": { scheme: "https", refusal: 407 },
 };
 
-type Handshake = Parameters<typeof createCertificate>[0] &
-  Readonly<Partial<Record<"isPlain" | "wantsOne" | "isTrusted", true>>>;
+type Handshake = Parameters<typeof createCertificate>[0] & { wantsOne?: true; isTrusted?: true };
 
 // The TLS of a row behind a proxy, and that of each fault: whether it wants a certificate of the client, and whether the
 // client trusts the server's.
@@ -109,9 +110,15 @@ async function leftBehind(
   }
   // Where another call follows, its request showed whether the connection was closed.
   if (next !== undefined || (abort !== "received" && abort !== "answering")) return [];
-  for (const from = performance.now(); sockets.size > 0; await pause(20))
-    if (performance.now() - from > graceMs) return ["the connection of the aborted call is still open"];
-  return [];
+  const isClosed = await within(graceMs, () => sockets.size === 0);
+  return when(!isClosed, "the connection of the aborted call is still open");
+}
+
+// Waits until something holds; returns false if it does not within so many milliseconds.
+async function within(ms: number, holds: () => boolean): Promise<boolean> {
+  const from = performance.now();
+  while (!holds() && performance.now() - from < ms) await pause(5);
+  return holds();
 }
 
 /** The open connections that carried a request: the step of the last one, and whether its whole response was sent. */
@@ -120,13 +127,13 @@ type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 // How long requests of calls that are made at the same time wait for each other, in milliseconds.
 const longestHoldMs = 500;
 
-function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog): RequestListener {
+function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog) {
   const { clients, parallel } = cell.client;
   const waiting = [...callsIn(cell)];
   let arrived = 0;
   let last: Step | undefined;
   let isWatched = parallel === undefined;
-  return async (request) => {
+  return async (request: IncomingMessage): Promise<void> => {
     const { socket, headers } = request;
     request.on("error", () => {});
     const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
@@ -164,14 +171,13 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
       const problems = waiting.map((each) => problemsOf(read, each, { due, all: keys }));
       const found = Math.max(
         0,
-        problems.findIndex(({ length }) => length === 0),
+        problems.findIndex((each) => each.length === 0),
       );
       blame(...(problems[found] ?? []));
       call = waiting[found] ?? cell;
       if (waiting.length > 1) waiting.splice(found, 1);
       arrived += 1;
-      const from = performance.now();
-      while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
+      await within(longestHoldMs, () => arrived >= (parallel ?? 1));
     };
     const acts = actsOf(() => call.steps[nth] as Step, { keys, request });
     // A connection that the client closes ends the acts.
@@ -187,13 +193,10 @@ async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<
   const isOne = client.clients === undefined && !client.newClientPerCall;
   const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   const isMany = (): boolean => isOne && used.size > mostOpen;
-  for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
-    if (performance.now() - from < graceMs) continue;
-    return isMany()
-      ? [`${used.size} connections are open, for calls one after another`]
-      : ["the connection of the failed attempt is still open"];
-  }
-  return [];
+  if (await within(graceMs, () => !isLeft() && !isMany())) return [];
+  return isMany()
+    ? [`${used.size} connections are open, for calls one after another`]
+    : ["the connection of the failed attempt is still open"];
 }
 
 /** The requests that a cell's server received, in the order of their arrival. */
