@@ -1,13 +1,7 @@
 // A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
 // that it meets, and the expected outcome.
 import { memberOf } from "../values.js";
-import type { Coding, OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
-
-export interface Expected extends RowExpected {
-  readonly codeSource?: string;
-  /** A text that the error's message must contain; null: the client writes its own message, with the HTTP status. */
-  readonly message?: string | null;
-}
+import type { OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
 
 export interface Cell {
   readonly id: string;
@@ -18,7 +12,7 @@ export interface Cell {
   readonly steps: readonly Step[];
   readonly client: RowClient;
   readonly needs: readonly string[];
-  readonly expected: Expected;
+  readonly expected: RowExpected;
   /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
   readonly path?: string | undefined;
   /** The path that follows the host in the client's base URL. */
@@ -41,10 +35,9 @@ export interface Via {
   readonly environment?: { readonly except: string; readonly unused?: true };
 }
 
-export interface CellResponse extends Pick<RowResponse, "gzip" | "after"> {
+export interface CellResponse extends Pick<RowResponse, "gzip" | "coding" | "after"> {
   readonly status: number;
   readonly headers: NonNullable<RowResponse["headers"]>;
-  readonly coding?: Coding;
   /** How the exchange goes, of the ways in serve/exchange.ts. @default in one piece */
   readonly manner?: string;
   /** In a string, `{apiKey}` is replaced by the API keys of the row. */

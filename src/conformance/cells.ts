@@ -1,12 +1,11 @@
 // Makes the cells of the conformance data: each row for each operation.
-import { type Cell, type CellResponse, type Expected, placeOf, type Step } from "./cell.js";
+import { type Cell, type CellResponse, placeOf, type Step } from "./cell.js";
 import type {
   ConformanceData,
   ErrorRow,
   ExchangeRow,
   OperationData,
   RetryRow,
-  RowExchange,
   RowResponse,
   RowStep,
 } from "./data.js";
@@ -37,14 +36,8 @@ export function cellsOf(data: ConformanceData): readonly Cell[] {
   return [...derivedCells(stored), ...stored];
 }
 
-interface Row extends Omit<ExchangeRow, "operations"> {
-  readonly operations: Readonly<
-    Record<string, Omit<RowExchange, "expected"> & { readonly expected?: Partial<Expected> }>
-  >;
-}
-
 // A row of retries.json in the form of those of exchanges.json, which says of each operation what it expects.
-function asExchange({ event, server, codeSource, message, operations, ...row }: RetryRow): Row {
+function asExchange({ event, server, codeSource, message, operations, ...row }: RetryRow): ExchangeRow {
   const told = { ...(codeSource && { codeSource }), ...(message !== undefined && { message }) };
   const expected = Object.entries(operations).map(
     ([operation, own]) => [operation, { expected: { ...own, ...(!own.value && told) } }] as const,
@@ -53,7 +46,7 @@ function asExchange({ event, server, codeSource, message, operations, ...row }: 
   return { ...row, name: event, sequence, operations: Object.fromEntries(expected) };
 }
 
-function exchangeCells(file: string, row: Row, [operation, known]: Asked): readonly Cell[] {
+function exchangeCells(file: string, row: ExchangeRow, [operation, known]: Asked): readonly Cell[] {
   const own = row.operations[operation];
   if (own === undefined) return [];
   const { name, description, client = {}, needs = [], connections, basePath, large } = row;

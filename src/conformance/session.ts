@@ -100,26 +100,33 @@ export class Session {
   async take(text: string): Promise<Told> {
     const outcome = readOutcome(text);
     const row = this.#running.get(outcome.id);
-    if (row === undefined) throw new BadOutcome(this.#unknown(outcome.id));
+    if (row === undefined)
+      throw new BadOutcome(
+        `${outcome.id} is not under way: GET /next gives rows, and each takes one outcome.`,
+      );
     const { cell, before, givenMs, keys, served } = row;
     const took = performance.now() - givenMs;
+    const { id, needs } = cell;
+    if (outcome.skipped !== undefined && !needs.includes(outcome.skipped))
+      throw new BadOutcome(
+        `${id} cannot be skipped for ${outcome.skipped}: it needs ${needs.join(", ") || "nothing"}.`,
+      );
     // The row is not finished before it is known whether an aborted call left a connection or a request behind.
     const late = await served.leftBehind();
-    let result: RowResult;
-    if (outcome.skipped === undefined) {
-      const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
-      const differences = [...found, ...late];
-      const kind = differences.length === 0 ? "passed" : "failed";
-      const again = before.length > 0 && { whileBusy: before };
-      result = { id: cell.id, result: kind, differences, notes, ...again };
-    } else result = skippedFor(cell, outcome.skipped);
-    const servings = [...before, result.differences];
+    const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
+    const differences = [...found, ...late];
+    const kind = differences.length === 0 ? "passed" : "failed";
+    const result: RowResult =
+      outcome.skipped === undefined
+        ? { id, result: kind, differences, notes, ...(before.length > 0 && { whileBusy: before }) }
+        : skipped(id, outcome.skipped);
+    const servings = [...before, differences];
     const isPostponed =
       result.result === "failed" &&
       servings.length < mostServings &&
-      dependOnTime(cell, result.differences, took) &&
+      dependOnTime(cell, differences, took) &&
       this.#machine.busySince(givenMs);
-    if (this.#running.delete(cell.id)) {
+    if (this.#running.delete(id)) {
       if (isPostponed) this.#postponed.push({ cell, before: servings });
       else this.results.push(result);
     }
@@ -141,24 +148,10 @@ export class Session {
     for (const { id } of this.#cells) if (!heardOf.has(id)) end(id, "never served", []);
     await Promise.all(left.map(([, { served }]) => served.close()));
   }
-
-  #unknown(id: string): string {
-    if (this.#postponed.some(({ cell }) => cell.id === id))
-      return `${id} is served again: GET /next gives it.`;
-    if (this.results.some((result) => result.id === id)) return `The outcome of ${id} was posted already.`;
-    const isRow = this.#cells.some((cell) => cell.id === id);
-    return isRow ? `${id} was not handed out yet: GET /next does.` : `There is no row ${JSON.stringify(id)}.`;
-  }
 }
 
 function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
-}
-
-function skippedFor({ id, needs }: Cell, need: string): RowResult {
-  if (needs.includes(need)) return skipped(id, need);
-  const needed = needs.length === 0 ? "nothing" : needs.join(", ");
-  throw new BadOutcome(`${id} cannot be skipped for ${JSON.stringify(need)}: it needs ${needed}.`);
 }
 
 // Random API keys for one test case, one for each client, or two if the client takes its key from a function. No real

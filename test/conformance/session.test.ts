@@ -6,7 +6,7 @@ import type { Cell } from "../../src/conformance/cell.js";
 import { Session, type Told } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
-const tooEarly = /^wait 1: \d+ ms, and at least 700 are asked for$/;
+const tooEarly = /^wait 1: \d+ ms, and at least 700 are due$/;
 
 const opened: Session[] = [];
 afterEach(async () => {
@@ -65,7 +65,7 @@ test("on a busy machine it is served again, once no other row is in progress, an
   expect(await session.next()).toBe(undefined);
   expect(session.over).toBe(false);
   await expect(session.take(JSON.stringify({ id: timed, value: {} }))).rejects.toThrow(
-    `${timed} is served again: GET /next gives it.`,
+    `${timed} is not under way: GET /next gives rows, and each takes one outcome.`,
   );
   await session.take(JSON.stringify({ id: beside.id, value: await send(beside), attempts: 1 }));
   const again = await next(session);

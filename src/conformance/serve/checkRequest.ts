@@ -1,26 +1,16 @@
 // Checks that a request is what the row's operation and arguments require.
 
+import type { IncomingMessage } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
 import { parseJson } from "../../values.js";
-import type { Cell, Step } from "../cell.js";
+import type { Cell } from "../cell.js";
 import type { OperationData } from "../data.js";
 import { proxiedHost } from "./proxy.js";
 import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
 
-interface ReadRequest {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Header names and values in turn, as received. */
-  readonly rawHeaders: readonly string[];
-  readonly body: Buffer;
-  /** The port on which the request arrived. */
-  readonly port: number | undefined;
-}
-
 /** The API keys of a row: those that this request may use, and all of them. */
-export interface Keys {
+interface Keys {
   readonly due: readonly string[];
   readonly all: readonly string[];
 }
@@ -29,43 +19,49 @@ export interface Keys {
 export const when = (is: boolean, text: string): readonly string[] => (is ? [text] : []);
 
 /** The differences between a request and the expected one. */
-export function problemsOf(request: ReadRequest, cell: Cell, keys: Keys): readonly string[] {
+export function problemsOf(
+  request: IncomingMessage,
+  body: Buffer,
+  cell: Cell,
+  keys: Keys,
+): readonly string[] {
   const { asked, via, basePath = "" } = cell;
-  const { method, url = "", headers, port } = request;
+  const { method, url = "", headers } = request;
   const [path = "", query = ""] = url.split(/\?(.*)/s);
   const due = basePath.replace(/\/$/, "") + (cell.path ?? pathOf(asked.path, asked.arguments));
   const { host, accept, cookie } = headers;
   const type = asked.answerType ?? "application/json";
-  const dueHost = via ? proxiedHost : `127.0.0.1:${port}`;
+  const dueHost = via ? proxiedHost : `127.0.0.1:${request.socket.localPort}`;
   const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
     ...when(method !== asked.method, `the method is ${method} instead of ${asked.method}`),
     ...when(path !== due, `the path is ${path} instead of ${due}`),
     ...parameterProblems(query, headers, asked),
     ...when(host !== dueHost, `Host is ${host} instead of ${dueHost}`),
-    ...when(!acceptsType(accept as string | undefined, type), `Accept is ${accept}, without ${type}`),
+    ...when(!acceptsType(accept, type), `Accept is ${accept}, without ${type}`),
     ...when(cookie !== undefined, "there is a cookie, which an earlier response set"),
     ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
-    ...keyProblems(request, keys),
-    ...contentProblems(request, asked),
+    ...keyProblems(request, body, keys),
+    ...contentProblems(headers["content-type"] ?? "none", body, asked),
   ];
 }
 
-function keyProblems({ url, rawHeaders, body }: ReadRequest, { due, all }: Keys): readonly string[] {
-  const headers = rawHeaders.flatMap((name, index) =>
-    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const] : [],
-  );
-  const given = headers.filter(([name]) => name === "authorization").map(([, value]) => value);
+function keyProblems(
+  { url = "", headersDistinct }: IncomingMessage,
+  body: Buffer,
+  { due, all }: Keys,
+): readonly string[] {
+  const { authorization: given = [], ...others } = headersDistinct;
   const isDue = due.some((key) => given[0] === `Bearer ${key}`);
   // A large file is not searched for the key: rows fill such a file with one short piece, repeated.
   const text = body.length < mostTextBytes ? body.toString("latin1") : "";
   return [
     ...when(!isDue, "Authorization is not the Bearer key that is due"),
     ...when(given.length > 1, `there are ${given.length} headers Authorization instead of one`),
-    ...headers.flatMap(([name, value]) =>
-      when(name !== "authorization" && holdsKey(value, all), `the header ${name} carries the key`),
+    ...Object.entries(others).flatMap(([name, values]) =>
+      when(holdsKey(`${values}`, all), `the header ${name} carries the key`),
     ),
-    ...when(holdsKey(url ?? "", all), "the address carries the key"),
+    ...when(holdsKey(url, all), "the address carries the key"),
     ...when(holdsKey(text, all), "the body carries the key"),
   ];
 }
@@ -74,7 +70,7 @@ const mostTextBytes = 4 * 1024 * 1024;
 
 function parameterProblems(
   query: string,
-  headers: ReadRequest["headers"],
+  headers: IncomingMessage["headers"],
   { query: names = [], headers: headerNames = [], arguments: given }: OperationData,
 ): readonly string[] {
   const sent = new URLSearchParams(query);
@@ -94,17 +90,15 @@ function parameterProblems(
   ];
 }
 
-function contentProblems(request: ReadRequest, asked: OperationData): readonly string[] {
-  if (asked.contentType === undefined)
-    return request.body.length === 0 ? [] : ["there is a body, and none is due"];
-  const type = `${request.headers["content-type"] ?? "none"}`;
+function contentProblems(type: string, body: Buffer, asked: OperationData): readonly string[] {
+  if (asked.contentType === undefined) return when(body.length > 0, "there is a body, and none is due");
   if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType)
     return [`the content type is ${type} instead of ${asked.contentType}`];
   const [, charset = "utf-8"] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
   if (charset.toLowerCase() !== "utf-8") return [`the content type is ${type}, and the body is UTF-8`];
   return asked.part === undefined
-    ? bodyProblems(request, asked.arguments.body)
-    : formProblems(request.body, type, asked.part, asked.arguments.file as File);
+    ? bodyProblems(body, asked.arguments.body)
+    : formProblems(body, type, asked.part, asked.arguments.file as File);
 }
 
 // Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves `!'()*`.
@@ -125,7 +119,7 @@ interface File {
   readonly bytes?: number;
 }
 
-function bodyProblems({ body }: ReadRequest, due: unknown): readonly string[] {
+function bodyProblems(body: Buffer, due: unknown): readonly string[] {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
   return !text.startsWith("\ufeff") && isDeepStrictEqual(parseJson(text), due)
@@ -137,42 +131,13 @@ function formProblems(body: Buffer, type: string, part: string, file: File): rea
   const parts = parseMultipart(body, type);
   if (parts === undefined) return ["the form is not well formed"];
   const found = parts.find(({ name }) => name === part);
+  if (found === undefined) return [`the form has no part named ${part}`];
   const name = file.name.replace(/^.*[/\\]/s, "");
   const { content = "", base64, bytes = 0 } = file;
   const due = base64 ? Buffer.alloc(bytes, Buffer.from(base64, "base64")) : Buffer.from(content);
   return [
     ...when(parts.length !== 1, `the form has ${parts.length} parts instead of one`),
-    ...(found === undefined
-      ? [`the form has no part named ${part}`]
-      : [
-          ...when(
-            found.filename !== name,
-            `the form names the file ${found.filename ?? "nothing"} instead of ${name}`,
-          ),
-          ...when(!due.equals(found.content), "the form does not hold the file's content"),
-        ]),
+    ...when(found.filename !== name, `the file is named ${found.filename ?? "nothing"} instead of ${name}`),
+    ...when(!due.equals(found.content), "the form does not hold the file's content"),
   ];
-}
-
-/** The status of the response in a step, if it is one. */
-export const statusOf = (step: Step | undefined): number | undefined =>
-  step && "response" in step ? step.response.status : undefined;
-
-/**
- * What is wrong with the connection on which a request of the row arrived.
- * @param served The step of the connection's last request.
- * @param last The step of the row's last request.
- */
-export function connectionProblems(
-  { asked, client, connections }: Cell,
-  served: Step | undefined,
-  last: Step | undefined,
-): readonly string[] {
-  if (served === undefined) return [];
-  if ("response" in served && served.response.after !== undefined)
-    return ["it came over a connection on which something followed a response"];
-  if (!connections) return [];
-  const isRepeatable = client.repeatable ?? asked.repeatable;
-  if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
-  return when(statusOf(last) === 421, "it came over a connection that was idle, after a 421");
 }

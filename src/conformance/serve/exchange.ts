@@ -5,7 +5,6 @@ import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { CellResponse, Step } from "../cell.js";
-import type { Coding } from "../data.js";
 import { codingsOf } from "./rawRequest.js";
 
 /**
@@ -65,7 +64,7 @@ export async function perform(
   return true;
 }
 
-const encoders: Readonly<Record<Coding, (body: Buffer) => Buffer>> = {
+const encoders: Readonly<Record<"deflate" | "br", (body: Buffer) => Buffer>> = {
   deflate: deflateSync,
   br: brotliCompressSync,
 };

@@ -1,12 +1,25 @@
 // The HTTP proxy of a row: it opens tunnels to the row's server, or rejects them, and says what it should not have got.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { type AddressInfo, connect, type Server, type Socket } from "node:net";
 import type { Via } from "../cell.js";
 import { holdsKey } from "./rawRequest.js";
 
 /** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
 export const proxiedHost = "service.invalid";
+
+/** Returns what closes a server and destroys its connections. */
+export function closerOf(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+}
 
 /** The proxy of a row, at work. */
 export interface Proxy {
@@ -23,13 +36,12 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
   const { scheme, refusal, environment } = via;
   const due = via.credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
   const problems: string[] = [];
-  const sockets = new Set<Socket>();
   let asked = 0;
   const server = createServer((request, response) => {
     problems.push(`${request.method} ${request.url} came to the proxy outside a tunnel`);
     response.writeHead(502).end();
   });
-  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
+  const close = closerOf(server);
   server.on("connect", ({ url, headers, rawHeaders }, socket: Socket) => {
     asked += 1;
     const place = `${proxiedHost}:${scheme === "https" ? 443 : 80}`;
@@ -49,7 +61,7 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
       return;
     }
     const onward = connect(port, "127.0.0.1").on("error", () => socket.destroy());
-    sockets.add(onward);
+    socket.on("close", () => onward.destroy());
     socket.write(`${head}\r\n`);
     socket.pipe(onward).pipe(socket);
   });
@@ -62,9 +74,6 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
       ...(environment?.unused && asked > 0 ? ["the proxy was asked for what NO_PROXY excepts"] : []),
       ...(due && problems.length === 0 && asked === 0 ? ["the proxy was never asked"] : []),
     ],
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
+    close,
   };
 }

@@ -7,10 +7,10 @@ import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Cell, callsIn, type Step, type Via } from "../cell.js";
-import { connectionProblems, problemsOf, statusOf, when } from "./checkRequest.js";
+import { problemsOf, when } from "./checkRequest.js";
 import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
 import { actsOf, perform, type SeenRequest } from "./exchange.js";
-import { proxiedHost, startProxy } from "./proxy.js";
+import { closerOf, proxiedHost, startProxy } from "./proxy.js";
 
 export interface Served {
   readonly address: Address;
@@ -46,12 +46,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
       if (log.length < mostRequests) onRequest();
       listener(request);
     });
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-    if (network === "tls-closed") socket.destroy();
-  });
+  const close = closerOf(server);
+  if (network === "tls-closed") server.on("connection", (socket: Socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
@@ -67,9 +63,8 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
     close: async () => {
-      server.close();
+      close();
       proxy?.close();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -127,33 +122,34 @@ type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 // How long requests of calls that are made at the same time wait for each other, in milliseconds.
 const longestHoldMs = 500;
 
+const statusOf = (step: Step | undefined): number | undefined =>
+  step && "response" in step ? step.response.status : undefined;
+
 function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog) {
-  const { clients, parallel } = cell.client;
+  const { clients, parallel = 1 } = cell.client;
   const waiting = [...callsIn(cell)];
   let arrived = 0;
   let last: Step | undefined;
-  let isWatched = parallel === undefined;
+  let isWatched = parallel === 1;
   return async (request: IncomingMessage): Promise<void> => {
     const { socket, headers } = request;
     request.on("error", () => {});
-    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
-    const blame = (...problems: readonly string[]): void => void seen.problems.push(...problems);
+    const problems: string[] = [];
+    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems };
     const index = log.push(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
-    const step = cell.steps[nth] as Step;
-    blame(...connectionProblems(cell, used.get(socket)?.step, last));
+    problems.push(...connectionProblems(cell, used.get(socket)?.step, last));
     // A request may use the key of the client whose turn it is; after a 401, the client's second key.
-    const isRenewed = keys.length > 1 && statusOf(last) === 401;
-    const turn = clients && index % clients;
-    const due = turn === undefined ? keys.slice(isRenewed ? 1 : 0) : keys.slice(turn, turn + 1);
-    last = step;
+    const first = clients ? index % clients : Number(statusOf(last) === 401);
+    const due = keys.slice(first, clients && first + 1);
+    const own = { step: cell.steps[nth] as Step, isDone: false };
+    last = own.step;
     if (!used.has(socket)) socket.on("close", () => used.delete(socket));
-    const own = { step, isDone: false };
     used.set(socket, own);
     // It is waited for once in a row, so that a client that leaves every connection open ends its row in time, too.
     if (isWatched) {
       const found = await openProblems(cell, socket, used);
-      blame(...found);
+      problems.push(...found);
       isWatched = found.length === 0;
     }
     let call = cell;
@@ -164,25 +160,39 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
         parts.push(part);
         if (isSlow) await pause(1);
       }
-      const { method, url, rawHeaders } = request;
-      const body = Buffer.concat(parts);
-      const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
       // The call that the request belongs to is found by what it asks for.
-      const problems = waiting.map((each) => problemsOf(read, each, { due, all: keys }));
-      const found = Math.max(
+      const body = Buffer.concat(parts);
+      const found = waiting.map((each) => problemsOf(request, body, each, { due, all: keys }));
+      const at = Math.max(
         0,
-        problems.findIndex((each) => each.length === 0),
+        found.findIndex((each) => each.length === 0),
       );
-      blame(...(problems[found] ?? []));
-      call = waiting[found] ?? cell;
-      if (waiting.length > 1) waiting.splice(found, 1);
+      problems.push(...(found[at] ?? []));
+      call = waiting[at] ?? cell;
+      if (waiting.length > 1) waiting.splice(at, 1);
       arrived += 1;
-      await within(longestHoldMs, () => arrived >= (parallel ?? 1));
+      await within(longestHoldMs, () => arrived >= parallel);
     };
     const acts = actsOf(() => call.steps[nth] as Step, { keys, request });
     // A connection that the client closes ends the acts.
     own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };
+}
+
+// What is wrong with the connection of a request: the step of its last request, and that of the row's last request.
+function connectionProblems(
+  { asked, client, connections }: Cell,
+  served: Step | undefined,
+  last: Step | undefined,
+): readonly string[] {
+  if (served === undefined) return [];
+  if ("response" in served && served.response.after !== undefined)
+    return ["it came over a connection on which something followed a response"];
+  const isRepeatable = client.repeatable ?? asked.repeatable;
+  if (!connections || (isRepeatable && statusOf(last) !== 421)) return [];
+  return [
+    `it came over a connection that was idle, ${isRepeatable ? "after a 421" : "and the call is not idempotent"}`,
+  ];
 }
 
 // The most connections that a client keeps open for calls that it makes one after another.
@@ -191,8 +201,8 @@ const mostOpen = 3;
 // Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
 async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<readonly string[]> {
   const isOne = client.clients === undefined && !client.newClientPerCall;
-  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   const isMany = (): boolean => isOne && used.size > mostOpen;
+  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   if (await within(graceMs, () => !isLeft() && !isMany())) return [];
   return isMany()
     ? [`${used.size} connections are open, for calls one after another`]
