@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Cell, type CellResponse, callsIn, placeOf } from "./cell.js";
 import type { RowExpected, WaitBounds } from "./data.js";
+import { different, outside, shown, when } from "./differences.js";
 import type { ReportedOutcome } from "./outcome.js";
-import { when } from "./serve/checkRequest.js";
 import { holdsKey } from "./serve/rawRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
@@ -83,20 +83,6 @@ function weakened(expected: RowExpected, { attempts = 0, notRetried = "" }: Repo
 const mostAttempts = 3;
 const lostConnection: ReadonlySet<string> = new Set(["not-safe", "retries-used-up"]);
 
-function different(name: string, is: unknown, expected: unknown): readonly string[] {
-  if (isDeepStrictEqual(is, expected)) return [];
-  return [`${name}: ${shown(is)} instead of ${shown(expected)}`];
-}
-
-const shown = (value: unknown): string => JSON.stringify(value) ?? "none";
-
-function outside(what: string, ms: number, least = 0, most = Infinity): readonly string[] {
-  return [
-    ...when(ms < least, `${what}: ${ms} ms, and at least ${least} are due`),
-    ...when(ms > most, `${what}: ${ms} ms, and at most ${most} are due`),
-  ];
-}
-
 function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOutcome): readonly string[] {
   if (outcome.hasValue) return [`value: there is one, instead of the code ${shown(expected.code)}`];
   const { code, retryAfterMs, message } = outcome;
@@ -150,8 +136,8 @@ function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: Reporte
   const step = steps[Math.min(expected.requests, steps.length) - 1];
   if (typeof answer === "string") {
     const sent = step && "response" in step ? step.response.body : answer;
-    const due = Buffer.from(sent).toString("base64");
-    return given === sent ? [] : different("value", given, due);
+    const base64 = Buffer.from(sent).toString("base64");
+    return given === base64 ? [] : different("value", given, typeof sent === "string" ? sent : base64);
   }
   // A response without fields is {}: a client need not return an empty object.
   const isEmpty = Object.keys(answer).length === 0 || !step || !("response" in step);

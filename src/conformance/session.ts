@@ -22,25 +22,22 @@ export interface RowResult {
 export type Told = Omit<RowResult, "result"> & { readonly result: RowResult["result"] | "postponed" };
 
 /** A row to be served, with what it differed in each time it was served before. */
-interface Serving {
-  readonly cell: Cell;
-  readonly before: readonly (readonly string[])[];
-}
+type Serving = { readonly cell: Cell; readonly before: readonly (readonly string[])[] };
+type UnderWay = Serving & { readonly keys: readonly string[]; served: Served; readonly givenMs: number };
 
-type UnderWay = Serving & {
-  readonly keys: readonly string[];
-  readonly served: Served;
-  readonly givenMs: number;
-};
+interface Run {
+  readonly cells: readonly Cell[];
+  readonly machine: Pick<MachineWatch, "busySince">;
+  /** Called at each request that a client makes for a row. */
+  readonly onRequest: () => void;
+}
 
 // How many times a row is served to the client at most. If the machine is not busy, the first time gives the result.
 const mostServings = 4;
 
 export class Session {
   readonly results: RowResult[] = [];
-  readonly #cells: readonly Cell[];
-  readonly #machine: MachineWatch;
-  readonly #onRequest: () => void;
+  readonly #of: Run;
   readonly #waiting: Serving[];
   /** Rows that failed by time while the machine was busy. Each is served again while no other row is. */
   readonly #postponed: Serving[] = [];
@@ -48,12 +45,9 @@ export class Session {
   #starting = 0;
   #isClosed = false;
 
-  /** @param onRequest Called at each request that a client makes for a row. */
-  constructor(cells: readonly Cell[], machine: MachineWatch, onRequest: () => void) {
-    this.#cells = cells;
-    this.#machine = machine;
-    this.#onRequest = onRequest;
-    this.#waiting = cells.map((cell) => ({ cell, before: [] }));
+  constructor(of: Run) {
+    this.#of = of;
+    this.#waiting = of.cells.map((cell) => ({ cell, before: [] }));
   }
 
   get #isIdle(): boolean {
@@ -80,7 +74,7 @@ export class Session {
     const keys = keysFor(cell);
     this.#starting += 1;
     try {
-      const served = await serveCell(cell, keys, this.#onRequest);
+      const served = await serveCell(cell, keys, this.#of.onRequest);
       if (this.#isClosed) {
         await served.close();
         return undefined;
@@ -125,7 +119,7 @@ export class Session {
       result.result === "failed" &&
       servings.length < mostServings &&
       dependOnTime(cell, differences, took) &&
-      this.#machine.busySince(givenMs);
+      this.#of.machine.busySince(givenMs);
     if (this.#running.delete(id)) {
       if (isPostponed) this.#postponed.push({ cell, before: servings });
       else this.results.push(result);
@@ -136,17 +130,17 @@ export class Session {
 
   /** Counts rows in progress as failed, for the reason `why`, and all others as never served; closes all servers. */
   async close(why: string): Promise<void> {
-    const left = [...this.#running.entries()];
+    const left = [...this.#running.values()];
     this.#isClosed = true;
     this.#running.clear();
     this.#waiting.length = 0;
     const end = (id: string, result: RowResult["result"], differences: readonly string[]): void =>
       void this.results.push({ id, result, differences, notes: [] });
     for (const { cell, before } of this.#postponed.splice(0)) end(cell.id, "failed", before.at(-1) ?? []);
-    for (const [id] of left) end(id, "failed", [why]);
+    for (const { cell } of left) end(cell.id, "failed", [why]);
     const heardOf = new Set(this.results.map(({ id }) => id));
-    for (const { id } of this.#cells) if (!heardOf.has(id)) end(id, "never served", []);
-    await Promise.all(left.map(([, { served }]) => served.close()));
+    for (const { id } of this.#of.cells) if (!heardOf.has(id)) end(id, "never served", []);
+    await Promise.all(left.map(({ served }) => served.close()));
   }
 }
 

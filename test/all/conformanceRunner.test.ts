@@ -62,9 +62,9 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   });
   expect([status, said.result]).toEqual([200, "failed"]);
   expect(said.differences).toEqual([
-    "request 1: the path is /wrong instead of /inference/v1/rerank",
+    'request 1: path: "/wrong" instead of "/inference/v1/rerank"',
     "request 1: Authorization is not the Bearer key that is due",
-    expect.stringMatching(/^request 1: the content type is text\/plain.* instead of application\/json$/),
+    expect.stringMatching(/^request 1: content type: "text\/plain.* instead of "application\/json"$/),
     "attempts: 2 instead of 1",
     'code: "UNKNOWN" instead of "INVALID_ARGUMENT"',
     'executed: "yes" instead of "no"',

@@ -21,7 +21,7 @@ const aborted = "retries/abort-waiting/scaleDeployment";
 async function sessionOf(isBusy: () => boolean, ...ids: readonly string[]): Promise<Session> {
   const cells = await everyCell();
   const chosen = ids.map((id) => cells.find((cell) => cell.id === id) as Cell);
-  const session = new Session(chosen, { busySince: isBusy, stop: () => {} }, () => {});
+  const session = new Session({ cells: chosen, machine: { busySince: isBusy }, onRequest: () => {} });
   opened.push(session);
   return session;
 }

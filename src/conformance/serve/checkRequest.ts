@@ -6,6 +6,7 @@ import { parseMultipart } from "../../files/multipart.js";
 import { parseJson } from "../../values.js";
 import type { Cell } from "../cell.js";
 import type { OperationData } from "../data.js";
+import { different, when } from "../differences.js";
 import { proxiedHost } from "./proxy.js";
 import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
 
@@ -14,9 +15,6 @@ interface Keys {
   readonly due: readonly string[];
   readonly all: readonly string[];
 }
-
-/** A text in a list, if it holds. */
-export const when = (is: boolean, text: string): readonly string[] => (is ? [text] : []);
 
 /** The differences between a request and the expected one. */
 export function problemsOf(
@@ -34,10 +32,10 @@ export function problemsOf(
   const dueHost = via ? proxiedHost : `127.0.0.1:${request.socket.localPort}`;
   const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
-    ...when(method !== asked.method, `the method is ${method} instead of ${asked.method}`),
-    ...when(path !== due, `the path is ${path} instead of ${due}`),
+    ...different("method", method, asked.method),
+    ...different("path", path, due),
     ...parameterProblems(query, headers, asked),
-    ...when(host !== dueHost, `Host is ${host} instead of ${dueHost}`),
+    ...different("Host", host, dueHost),
     ...when(!acceptsType(accept, type), `Accept is ${accept}, without ${type}`),
     ...when(cookie !== undefined, "there is a cookie, which an earlier response set"),
     ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
@@ -74,28 +72,23 @@ function parameterProblems(
   { query: names = [], headers: headerNames = [], arguments: given }: OperationData,
 ): readonly string[] {
   const sent = new URLSearchParams(query);
-  const differ = (name: string, is: readonly string[], isDue: boolean): readonly string[] => {
-    const [, key = ""] = name.split(" ");
-    const due = isDue && Object.hasOwn(given, key) ? [given[key]].flat().map(String) : [];
-    const told = `the ${name} is ${is.join(", ") || "none"} instead of ${due.join(", ") || "none"}`;
-    return when(!isDeepStrictEqual(is, due), told);
-  };
+  const due = (name: string): readonly string[] =>
+    Object.hasOwn(given, name) ? [given[name]].flat().map(String) : [];
   return [
     ...[...new Set([...names, ...sent.keys()])].flatMap((name) =>
-      differ(`parameter ${name}`, sent.getAll(name), names.includes(name)),
+      different(`parameter ${name}`, sent.getAll(name), names.includes(name) ? due(name) : []),
     ),
     ...headerNames.flatMap((name) =>
-      differ(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), true),
+      different(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), due(name)),
     ),
   ];
 }
 
 function contentProblems(type: string, body: Buffer, asked: OperationData): readonly string[] {
   if (asked.contentType === undefined) return when(body.length > 0, "there is a body, and none is due");
-  if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType)
-    return [`the content type is ${type} instead of ${asked.contentType}`];
   const [, charset = "utf-8"] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
-  if (charset.toLowerCase() !== "utf-8") return [`the content type is ${type}, and the body is UTF-8`];
+  if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType || charset.toLowerCase() !== "utf-8")
+    return different("content type", type, asked.contentType);
   return asked.part === undefined
     ? bodyProblems(body, asked.arguments.body)
     : formProblems(body, type, asked.part, asked.arguments.file as File);
@@ -130,14 +123,14 @@ function bodyProblems(body: Buffer, due: unknown): readonly string[] {
 function formProblems(body: Buffer, type: string, part: string, file: File): readonly string[] {
   const parts = parseMultipart(body, type);
   if (parts === undefined) return ["the form is not well formed"];
-  const found = parts.find(({ name }) => name === part);
-  if (found === undefined) return [`the form has no part named ${part}`];
+  const names = parts.map(({ name }) => name);
+  const [sent] = parts;
+  if (sent === undefined || names.join() !== part) return different("parts of the form", names, [part]);
   const name = file.name.replace(/^.*[/\\]/s, "");
   const { content = "", base64, bytes = 0 } = file;
   const due = base64 ? Buffer.alloc(bytes, Buffer.from(base64, "base64")) : Buffer.from(content);
   return [
-    ...when(parts.length !== 1, `the form has ${parts.length} parts instead of one`),
-    ...when(found.filename !== name, `the file is named ${found.filename ?? "nothing"} instead of ${name}`),
-    ...when(!due.equals(found.content), "the form does not hold the file's content"),
+    ...different("file name", sent.filename, name),
+    ...when(!due.equals(sent.content), "the form does not hold the file's content"),
   ];
 }

@@ -145,10 +145,13 @@ function chunksOf(content: Buffer): readonly Buffer[] {
 
 const json = headOf(200, "content-type: application/json");
 const [chunks, gzip] = ["Transfer-Encoding: chunked\r\n", "content-encoding: gzip\r\n"];
+const megabyte = Buffer.alloc(1_000_000, " ");
+// One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
+const deflated = deflateRawSync(megabyte, { finishFlush: constants.Z_FULL_FLUSH });
 const cut = bytes(`${json}Content-Length: 100\r\n\r\n{"object":`);
 
 // The faults after a request arrived, by their names in retries.json. Connection faults are in connectionFaults.ts.
-const faults: Readonly<Record<string, Iterable<Act>>> = {
+const faults: Readonly<Record<string, readonly Act[]>> = {
   silence: ["hang"],
   "request-unread": ["hang"],
   "reset-before-headers": ["reset"],
@@ -163,27 +166,18 @@ const faults: Readonly<Record<string, Iterable<Act>>> = {
   "body-chunk-cut": [bytes(`${json}${chunks}\r\n2\r\n{}\r\n`), "end"],
   "body-reset": [cut, letThroughMs, "reset"],
   "body-bad-gzip": [sized(`${json}${gzip}`, bytes('{"object":"list"}'))],
-  "body-endless": { [Symbol.iterator]: endless },
-  "error-body-endless": { [Symbol.iterator]: endlessError },
+  // A client that read 200 MB has no limit, and its memory need not be filled.
+  "body-endless": [
+    bytes(`${json}${gzip}Connection: close\r\n\r\n`),
+    Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
+    ...Array<Buffer>(200).fill(deflated),
+    "end",
+  ],
+  // 100 MB without a coding: a client that takes 32 reads too much, as the system's buffers hold fewer.
+  "error-body-endless": [
+    bytes(`${headOf(400, "content-type: text/plain")}Content-Length: 100000000\r\n\r\n`),
+    ...Array<Buffer>(32).fill(megabyte),
+    { blame: "more than 32 MB of an error response were read" },
+    ...Array<Buffer>(68).fill(megabyte),
+  ],
 };
-
-// A client that read 200 MB has no limit, and its memory need not be filled.
-function* endless(): Iterator<Act> {
-  yield bytes(`${json}${gzip}Connection: close\r\n\r\n`);
-  yield Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
-  // One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
-  const finishFlush = constants.Z_FULL_FLUSH;
-  const megabyte = deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush });
-  for (let sent = 0; sent < 200; sent++) yield megabyte;
-  yield "end";
-}
-
-// An error response of 100 MB without a coding: a client that takes 32 reads too much, as the system's buffers hold fewer.
-function* endlessError(): Iterator<Act> {
-  yield bytes(`${headOf(400, "content-type: text/plain")}Content-Length: 100000000\r\n\r\n`);
-  const megabyte = Buffer.alloc(1_000_000, "x");
-  for (let sent = 1; sent <= 100; sent++) {
-    yield megabyte;
-    if (sent === 32) yield { blame: "more than 32 MB of an error response were read" };
-  }
-}
