@@ -24,7 +24,10 @@ export interface Cell {
   readonly comparedFor?: RowExchange["comparedFor"];
 }
 
-/** A proxy, behind which the service has the name service.invalid. */
+/** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
+export const proxiedHost = "service.invalid";
+
+/** A proxy, behind which the service has this name. */
 export interface Via {
   readonly scheme: "http" | "https";
   /** The response to a request for a tunnel: a status, or none at all. @default the tunnel is opened */
@@ -46,15 +49,14 @@ export interface CellResponse extends Pick<RowResponse, "gzip" | "coding" | "aft
 
 export type Step = { readonly response: CellResponse } | { readonly network: string };
 
-/**
- * The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the number of the call, from 1.
- * If calls are made one after another, the only one is the cell itself.
- */
+export const responseIn = (step: Step | undefined): CellResponse | undefined =>
+  step && "response" in step ? step.response : undefined;
+
+/** The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the call's number, from 1. */
 export function callsIn(cell: Cell): readonly Cell[] {
-  const { parallel } = cell.client;
-  if (parallel === undefined) return [cell];
-  const { asked, steps } = cell;
-  return Array.from({ length: parallel }, (_, index) => {
+  const { asked, steps, client } = cell;
+  if (client.parallel === undefined) return [cell];
+  return Array.from({ length: client.parallel }, (_, index) => {
     const numbered = JSON.stringify({ asked, steps }).replaceAll("{n}", `${index + 1}`);
     return { ...cell, ...(JSON.parse(numbered) as Pick<Cell, "asked" | "steps">) };
   });
@@ -64,9 +66,5 @@ export function callsIn(cell: Cell): readonly Cell[] {
 export function placeOf(value: unknown, pointer: string): [Record<string, unknown> | undefined, string] {
   const names = pointer.slice(1).split("/");
   const last = names.pop() ?? "";
-  const parent = names.reduce<unknown>((at, name) => memberOf(at, name), value);
-  return [
-    typeof parent === "object" && parent !== null ? (parent as Record<string, unknown>) : undefined,
-    last,
-  ];
+  return [names.reduce(memberOf, value) as Record<string, unknown> | undefined, last];
 }

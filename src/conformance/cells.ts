@@ -74,9 +74,6 @@ function withRepeats(given: OperationData["arguments"], repeats: ExchangeRow["re
   return made;
 }
 
-// HTTP libraries hide these statuses or retry after them on their own, so a client may skip their rows.
-const hiddenStatuses: ReadonlySet<number> = new Set([407, 421]);
-
 function errorCell(row: ErrorRow, slug: string, [operation, asked]: Asked): Cell {
   const { name, status, headers, body = "", bodyBase64, code, inferred, codeSource, message } = row;
   return {
@@ -86,7 +83,8 @@ function errorCell(row: ErrorRow, slug: string, [operation, asked]: Asked): Cell
     asked,
     steps: [{ response: { status, headers, body: bodyBase64 ? Buffer.from(bodyBase64, "base64") : body } }],
     client: { maxRetries: 0 },
-    needs: hiddenStatuses.has(status) ? [`status-${status}`] : [],
+    // HTTP libraries hide these statuses or retry after them on their own, so a client may skip their rows.
+    needs: status === 407 || status === 421 ? [`status-${status}`] : [],
     expected: { requests: 1, code, inferred, codeSource, message },
   };
 }

@@ -1,10 +1,10 @@
 // Compares the requests and the outcome of a client with what the row of the conformance data expects.
 import { isDeepStrictEqual } from "node:util";
-import { type Cell, type CellResponse, callsIn, placeOf } from "./cell.js";
+import { type Cell, type CellResponse, callsIn, placeOf, responseIn } from "./cell.js";
 import type { RowExpected, WaitBounds } from "./data.js";
 import { different, outside, shown, when } from "./differences.js";
 import type { ReportedOutcome } from "./outcome.js";
-import { holdsKey } from "./serve/rawRequest.js";
+import { holdsKey } from "./serve/checkRequest.js";
 import { type RequestLog, waitsIn } from "./serve/serveCell.js";
 
 /** The outcome that a client posted for a conformance row. Its text must not contain any of the API keys. */
@@ -26,8 +26,7 @@ export function compare(
   { outcome, text, keys, took }: Posted,
 ): Readonly<Record<"differences" | "notes", readonly string[]>> {
   const { code, executed, attempts } = outcome;
-  // Rows with `orRefused` allow a client to reject the arguments before it sends anything: their id cannot be one segment of
-  // a path.
+  // With `orRefused` a client may reject the arguments before it sends anything.
   if (cell.expected.orRefused && code === "INVALID_ARGUMENT" && executed === "no")
     return { differences: different("requests", log.length, 0), notes: [] };
   // After a network fault, a client that cannot see how far a request got may report "unknown" for an expected "no".
@@ -75,13 +74,10 @@ function weakened(expected: RowExpected, { attempts = 0, notRetried = "" }: Repo
   return {
     ...known,
     executed: "unknown",
-    ...(attempts > 0 && attempts <= mostAttempts && { attempts }),
-    ...(lostConnection.has(notRetried) && { notRetried }),
+    ...(attempts > 0 && attempts <= 3 && { attempts }),
+    ...(/^(not-safe|retries-used-up)$/.test(notRetried) && { notRetried }),
   };
 }
-
-const mostAttempts = 3;
-const lostConnection: ReadonlySet<string> = new Set(["not-safe", "retries-used-up"]);
 
 function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOutcome): readonly string[] {
   if (outcome.hasValue) return [`value: there is one, instead of the code ${shown(expected.code)}`];
@@ -94,9 +90,9 @@ function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOu
         ? []
         : different(name, outcome[name], expected[name]),
     ),
-    ...(expected.message === undefined || !(step && "response" in step)
+    ...(expected.message === undefined
       ? []
-      : messageDifferences(step.response, message, expected.message)),
+      : messageDifferences(responseIn(step), message, expected.message)),
   ];
 }
 
@@ -104,12 +100,12 @@ function errorDifferences({ expected, steps: [step] }: Cell, outcome: ReportedOu
 const comparedNames = ["executed", "executedBecause", "inferred", "codeSource", "notRetried"] as const;
 
 function messageDifferences(
-  { status, body }: CellResponse,
+  response: CellResponse | undefined,
   message: string | undefined,
   expected: string | null,
 ): readonly string[] {
-  const wanted = expected ?? `${status}`;
-  const isPage = typeof body === "string" && /^\s*</.test(body);
+  const wanted = expected ?? `${response?.status}`;
+  const isPage = /^\s*</.test(`${response?.body}`);
   return [
     ...when(
       !message?.includes(wanted),
@@ -133,15 +129,14 @@ function valueDifferences(cell: Cell, outcome: ReportedOutcome, text: string): r
 function valueDiffers(cell: Cell, given: unknown, { capabilities = [] }: ReportedOutcome): readonly string[] {
   const { asked, steps, expected } = cell;
   const { answer = {} } = asked;
-  const step = steps[Math.min(expected.requests, steps.length) - 1];
+  const { body: sent = "{}" } = responseIn(steps[Math.min(expected.requests, steps.length) - 1]) ?? {};
   if (typeof answer === "string") {
-    const sent = step && "response" in step ? step.response.body : answer;
     const base64 = Buffer.from(sent).toString("base64");
-    return given === base64 ? [] : different("value", given, typeof sent === "string" ? sent : base64);
+    const due = typeof sent === "string" ? sent : base64;
+    return given === base64 ? [] : different("value", given, due);
   }
   // A response without fields is {}: a client need not return an empty object.
-  const isEmpty = Object.keys(answer).length === 0 || !step || !("response" in step);
-  const wanted = isEmpty ? {} : exactly(`${step.response.body}`);
+  const wanted = exactly(Object.keys(answer).length === 0 ? "{}" : `${sent}`);
   const [is, should] = [given, wanted].map((value) => compared(value, cell, capabilities));
   const differ = Object.entries(should as object).filter(
     ([name, part]) => !isDeepStrictEqual((is as Record<string, unknown> | null)?.[name], part),
@@ -155,7 +150,7 @@ function compared(value: unknown, { comparedFor = {} }: Cell, capabilities: read
   const without = Object.entries(comparedFor).filter(([capability]) => !capabilities.includes(capability));
   for (const pointer of without.flatMap(([, pointers]) => pointers)) {
     const [parent, name] = placeOf(left, pointer);
-    if (parent) delete parent[name];
+    if (typeof parent === "object") delete parent[name];
   }
   return left;
 }

@@ -13,7 +13,6 @@ export interface RowResponse {
   readonly text?: string;
   readonly repeat?: { readonly text: string; readonly bytes: number };
   readonly gzip?: true;
-  /** A content coding that is used if the client announces it in `Accept-Encoding`. */
   readonly coding?: "deflate" | "br";
   readonly after?: string;
 }
@@ -69,7 +68,6 @@ export interface RetryRow extends Row {
   readonly server: RowStep | { readonly sequence: readonly RowStep[] };
   readonly codeSource?: string;
   readonly message?: string;
-  /** The expected outcome by operation id. Operations that the row does not concern are absent. */
   readonly operations: Readonly<Record<string, RowExpected>>;
 }
 
@@ -91,11 +89,8 @@ export interface RowExchange {
   readonly arguments?: Readonly<Record<string, unknown>>;
   readonly repeats?: Readonly<Record<string, Repeat>>;
   readonly path?: string;
-  /** The successful response; without a status, only its differences from that of operations.json. */
   readonly answer?: Partial<RowResponse>;
-  /** What the server does with the requests, in turn. @default it sends the successful response */
   readonly sequence?: readonly RowStep[];
-  /** The expected outcome. @default one request, and the value of the successful response */
   readonly expected?: Partial<RowExpected>;
   readonly comparedFor?: Readonly<Record<string, readonly string[]>>;
 }
@@ -113,15 +108,12 @@ export interface ExchangeRow extends Row, RowExchange {
 export interface OperationData extends Texts<"method" | "path"> {
   readonly query?: readonly string[];
   readonly headers?: readonly string[];
-  /** The content type of the request; absent if the request has no body. */
   readonly contentType?: string;
   readonly part?: string;
   readonly repeatable: boolean;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** The status of the successful response. @default 200 */
   readonly status?: number;
   readonly answerType?: string;
-  /** The body of the successful response; absent if the response has no body. */
   readonly answer?: Readonly<Record<string, unknown>> | string;
 }
 

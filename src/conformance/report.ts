@@ -32,6 +32,7 @@ export interface ToldRun {
   readonly results: readonly RowResult[];
   readonly counts: RowCounts;
   readonly revision: string;
+  /** Why the run ended before all rows were done; undefined if all were done. */
   readonly cut: string | undefined;
 }
 

@@ -6,7 +6,8 @@ import { isForeignHost, isForeignOrigin } from "../values.js";
 import type { Cell } from "./cell.js";
 import { watchMachine } from "./machine.js";
 import { BadOutcome } from "./outcome.js";
-import { type RowResult, Session, type Told } from "./session.js";
+import type { ToldRun } from "./report.js";
+import { Session, type Told } from "./session.js";
 
 interface RunOptions {
   readonly cells: readonly Cell[];
@@ -20,19 +21,13 @@ interface RunOptions {
   readonly onRefusal: (why: string) => void;
 }
 
-interface RunResult {
-  readonly results: readonly RowResult[];
-  /** Why the run ended before all rows were done; undefined if all were done. */
-  readonly cut: string | undefined;
-}
-
 // How long the server stays up once all rows are done: each worker of a client still asks for a next row, which takes
 // longer on a busy machine.
 const lingerMs = 300;
 const busyLingerMs = 3000;
 
 /** Serves rows until the client has posted all their outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
-export async function run(options: RunOptions): Promise<RunResult> {
+export async function run(options: RunOptions): Promise<Pick<ToldRun, "results" | "cut">> {
   const { cells, port, timeoutMs, signal, onListening } = options;
   const ended = new EventEmitter();
   const end = (): void => void ended.emit("end");

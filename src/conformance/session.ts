@@ -166,17 +166,10 @@ function taskOf({ asked, client, ...cell }: Cell, keys: readonly string[], serve
     operation,
     ...served.address,
     ...(apiKey ? { apiKeys: keys } : { apiKey: keys[0] }),
-    ...(clients && { keyPerCall: Array.from({ length: calls }, (_, index) => keys[index % clients]) }),
+    keyPerCall: clients && Array.from({ length: calls }, (_, index) => keys[index % clients]),
     arguments: asked.arguments,
-    ...(parallel && { parallel: callsIn({ ...cell, asked, client }).map((call) => call.asked.arguments) }),
-    options: {
-      maxRetries: 2,
-      ...options,
-      ...(abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs }),
-    },
-    calls,
-    ...(newClientPerCall && { newClientPerCall }),
-    ...(programs && { programs }),
-    needs,
+    parallel: parallel && callsIn({ ...cell, asked, client }).map((call) => call.asked.arguments),
+    options: { maxRetries: 2, ...options, abortAfterMs: abort && (abort === "before" ? 0 : abortAfterMs) },
+    ...{ calls, newClientPerCall, programs, needs },
   };
 }

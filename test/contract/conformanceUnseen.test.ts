@@ -12,9 +12,7 @@ const { rows: exchanges } = conformanceFile("exchanges.json") as { rows: readonl
 const { rows: retries } = conformanceFile("retries.json") as { rows: readonly RetryRow[] };
 const runner = [
   ...["cells", "compare", "data", "outcome", "runner", "session"].map((name) => `${name}.ts`),
-  ...["checkRequest", "connectionFaults", "rawRequest", "exchange", "serveCell"].map(
-    (name) => `serve/${name}.ts`,
-  ),
+  ...["checkRequest", "connectionFaults", "exchange", "serveCell"].map((name) => `serve/${name}.ts`),
 ]
   .map((file) => read(`src/conformance/${file}`))
   .join("\n");

@@ -1,20 +1,14 @@
 // Checks that a request is what the row's operation and arguments require.
-
 import type { IncomingMessage } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
 import { parseJson } from "../../values.js";
-import type { Cell } from "../cell.js";
+import { type Cell, proxiedHost } from "../cell.js";
 import type { OperationData } from "../data.js";
 import { different, when } from "../differences.js";
-import { proxiedHost } from "./proxy.js";
-import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
 
-/** The API keys of a row: those that this request may use, and all of them. */
-interface Keys {
-  readonly due: readonly string[];
-  readonly all: readonly string[];
-}
+/** The API keys of a row: those that a request may use, and all of them. */
+type Keys = Readonly<Record<"due" | "all", readonly string[]>>;
 
 /** The differences between a request and the expected one. */
 export function problemsOf(
@@ -29,6 +23,8 @@ export function problemsOf(
   const due = basePath.replace(/\/$/, "") + (cell.path ?? pathOf(asked.path, asked.arguments));
   const { host, accept, cookie } = headers;
   const type = asked.answerType ?? "application/json";
+  const taken = [type, type.replace(/\/.*/, "/*"), "*/*"];
+  const isAccepted = accept === undefined || partsOf(accept).some((part) => taken.includes(part));
   const dueHost = via ? proxiedHost : `127.0.0.1:${request.socket.localPort}`;
   const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
@@ -36,7 +32,7 @@ export function problemsOf(
     ...different("path", path, due),
     ...parameterProblems(query, headers, asked),
     ...different("Host", host, dueHost),
-    ...when(!acceptsType(accept, type), `Accept is ${accept}, without ${type}`),
+    ...when(!isAccepted, `Accept is ${accept}, without ${type}`),
     ...when(cookie !== undefined, "there is a cookie, which an earlier response set"),
     ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
     ...keyProblems(request, body, keys),
@@ -65,6 +61,40 @@ function keyProblems(
 }
 
 const mostTextBytes = 4 * 1024 * 1024;
+
+// So many characters of a key's end count as the key.
+const shownLength = 12;
+
+/** Whether a text holds one of the keys: as it is, or its end, in hexadecimal or base64 digits, or percent-encoded. */
+export function holdsKey(text: string, keys: readonly string[]): boolean {
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  const standard = plain.replaceAll("-", "+").replaceAll("_", "/");
+  const small = plain.toLowerCase();
+  return keys.some(
+    (key) =>
+      plain.includes(key.slice(-shownLength)) ||
+      small.includes(Buffer.from(key).toString("hex")) ||
+      [0, 1, 2].some((offset) => standard.includes(base64Of(key, offset))),
+  );
+}
+
+// The base64 digits that depend on the key alone, if `offset` bytes of a group of three stand before the key.
+function base64Of(key: string, offset: number): string {
+  const digits = Buffer.from("\0".repeat(offset) + key).toString("base64");
+  return digits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + key.length) * 8) / 6));
+}
+
+/** The parts of a header's list in lower case, without those that the client excludes with weight 0 (`q=0`). */
+export function partsOf(list: string): readonly string[] {
+  return list
+    .toLowerCase()
+    .split(",")
+    .map((part) => part.split(";").map((each) => each.trim()))
+    .filter(([name, ...rest]) => name && !rest.some((each) => /^q=0(\.0*)?$/.test(each)))
+    .map(([name = ""]) => name);
+}
 
 function parameterProblems(
   query: string,
@@ -105,20 +135,25 @@ function pathOf(template: string, values: Readonly<Record<string, unknown>>): st
 }
 
 // The content of a file is the text `content`, or the bytes of `base64` repeated to a length of `bytes`.
-interface File {
-  readonly name: string;
-  readonly content?: string;
-  readonly base64?: string;
-  readonly bytes?: number;
-}
+type File = Readonly<Record<"name", string> & Partial<Record<"content" | "base64", string>>> & {
+  bytes?: number;
+};
 
 function bodyProblems(body: Buffer, due: unknown): readonly string[] {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
-  return !text.startsWith("\ufeff") && isDeepStrictEqual(parseJson(text), due)
-    ? tokenProblems(text)
-    : ["the body is not the JSON that was asked for"];
+  if (text.startsWith("\ufeff") || !isDeepStrictEqual(parseJson(text), due))
+    return ["the body is not the JSON that was asked for"];
+  // A parser shows neither members that are there twice nor integers with a fraction.
+  const tokens = text.match(token) ?? [];
+  const isInteger = (part: string): boolean => /^-?\d+[.eE]/.test(part) && Number.isInteger(Number(part));
+  return [
+    ...when(tokens.length !== `${JSON.stringify(due)}`.match(token)?.length, "the body has a member twice"),
+    ...tokens.filter(isInteger).map((part) => `the body has ${part} for an integer`),
+  ];
 }
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs;
 
 function formProblems(body: Buffer, type: string, part: string, file: File): readonly string[] {
   const parts = parseMultipart(body, type);

@@ -16,7 +16,20 @@ export interface Address {
   readonly caCertificate?: string;
 }
 
-type FaultAddress = { readonly address: Address; readonly close: () => Promise<void> };
+type FaultAddress = { readonly address: Address; readonly close: () => unknown };
+
+/** Returns what closes a server and destroys its connections. */
+export function closerOf(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+}
 
 /** Thrown if this machine cannot produce a network fault; the message says why. The row with the fault is skipped. */
 export class NotOnThisMachine extends Error {}
@@ -35,18 +48,13 @@ export const unreachable: Readonly<Record<string, () => Promise<FaultAddress>>> 
 // An address where connections are refused: the local port of an open connection. It is in use, and no server listens
 // there.
 async function refusingPort(): Promise<FaultAddress> {
-  const server: Server = createServer((socket) => socket.on("error", () => {}).resume());
+  const server = createServer();
+  const close = closerOf(server);
   await once(server.listen(0, loopback), "listening");
   const { port } = server.address() as { port: number };
   const holder = connect(port, loopback).on("error", () => {});
   await once(holder, "connect");
-  return {
-    address: { baseUrl: `http://${loopback}:${holder.localPort}` },
-    close: async () => {
-      holder.destroy();
-      server.close();
-    },
-  };
+  return { address: { baseUrl: `http://${loopback}:${holder.localPort}` }, close };
 }
 
 // An address with a host name that never exists. This machine's name server decides which error its lookup ends with.
@@ -54,7 +62,7 @@ async function unresolved(wanted: string): Promise<FaultAddress> {
   const found: unknown = await lookup(unknownHost).catch((error: unknown) => error);
   const code = memberOf(found, "code") ?? "an address";
   if (code !== wanted) throw new NotOnThisMachine(`a name lookup here ends in ${code}, not ${wanted}`);
-  return { address: { baseUrl: `https://${unknownHost}` }, close: async () => {} };
+  return { address: { baseUrl: `https://${unknownHost}` }, close: () => {} };
 }
 
 // A worker that listens, then blocks forever: the system makes connections until the backlog is full; none is accepted.
@@ -70,9 +78,9 @@ const sleeper = `
 async function fullBacklog(): Promise<FaultAddress> {
   const worker = new Worker(sleeper, { eval: true });
   const fillers: Socket[] = [];
-  const close = async (): Promise<void> => {
+  const close = (): unknown => {
     for (const socket of fillers) socket.destroy();
-    await worker.terminate();
+    return worker.terminate();
   };
   const [port] = (await once(worker, "message")) as [number];
   await pause(50);
@@ -88,17 +96,7 @@ async function fullBacklog(): Promise<FaultAddress> {
 }
 
 // The DER tags that a certificate uses.
-const tags = {
-  boolean: 1,
-  integer: 2,
-  bits: 3,
-  octets: 4,
-  oid: 6,
-  text: 12,
-  time: 23,
-  sequence: 48,
-  set: 49,
-};
+const tags = { boolean: 1, integer: 2, bits: 3, octets: 4, oid: 6, text: 12, time: 23, list: 48, set: 49 };
 const dayMs = 86_400_000;
 
 /**
@@ -109,10 +107,8 @@ export function createCertificate(of: {
   readonly host?: string;
   readonly isExpired?: boolean;
 }): Readonly<Record<"cert" | "ca" | "key", string>> {
-  const [authority, own] = [1, 2].map(() => generateKeyPairSync("ec", { namedCurve: "prime256v1" })) as [
-    Keys,
-    Keys,
-  ];
+  const newKeys = (): Keys => generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const [authority, own] = [newKeys(), newKeys()];
   const { host = "localhost", isExpired } = of;
   const names = [der(0x82, host), ...(of.host ? [] : [der(0x87, Buffer.from([127, 0, 0, 1]))])];
   const yes = der(tags.boolean, Buffer.from([0xff]));
@@ -168,11 +164,11 @@ function signed(
 }
 
 function der(tag: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
-  const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+  const content = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
   const { length } = content;
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
   return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : long)]), content]);
 }
 
-const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.sequence, ...parts);
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.list, ...parts);
 const oid = (...bytes: readonly number[]): Buffer => der(tags.oid, Buffer.from(bytes));

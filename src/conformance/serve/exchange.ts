@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { CellResponse, Step } from "../cell.js";
-import { codingsOf } from "./rawRequest.js";
+import { partsOf } from "./checkRequest.js";
 
 /**
  * Bytes are sent, a number is a pause in milliseconds, and a text of `blame` is what is wrong with a client for which the
@@ -13,14 +13,10 @@ import { codingsOf } from "./rawRequest.js";
  */
 type Act = Uint8Array | number | "read" | "read-slowly" | "end" | "reset" | "hang" | { blame: string };
 
-/** What a response depends on besides its row: the API keys, which replace `{apiKey}` in texts, and the request. */
-interface Sending {
-  readonly keys: readonly string[];
-  readonly request: Pick<IncomingMessage, "method" | "headers">;
-}
+type Request = Pick<IncomingMessage, "method" | "headers">;
 
 /** The acts of a step. @param stepOf Gives the step, which may be another once the request was read. */
-export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
+export function* actsOf(stepOf: () => Step, keys: readonly string[], request: Request): Iterable<Act> {
   const step = stepOf();
   const manner = "network" in step ? step.network : (step.response.manner ?? "");
   if (manner === "read-slowly") yield 1000;
@@ -28,9 +24,9 @@ export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
     yield manner === "read-slowly" ? manner : "read";
   const now = stepOf();
   if ("network" in now) yield* faults[now.network] ?? [];
-  else yield* responseActs(now.response, sending);
+  else yield* responseActs(now.response, keys, request);
   if (manner === "early") yield "read";
-  if (sending.request.headers.connection === "close") yield "end";
+  if (request.headers.connection === "close") yield "end";
 }
 
 /** A request as the log has it. */
@@ -64,25 +60,20 @@ export async function perform(
   return true;
 }
 
-const encoders: Readonly<Record<"deflate" | "br", (body: Buffer) => Buffer>> = {
-  deflate: deflateSync,
-  br: brotliCompressSync,
-};
+const encoders = { deflate: deflateSync, br: brotliCompressSync };
 
-// The cookie that each response sets. A client must not keep it: each request is checked for it.
-const cookie = "conformance=1; Path=/";
-
-function responseActs(response: CellResponse, { keys, request }: Sending): Iterable<Act> {
+function responseActs(response: CellResponse, keys: readonly string[], request: Request): readonly Act[] {
   const { status, body, gzip, coding, manner = "", after = "" } = response;
   const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
-  const isTaken = coding !== undefined && codingsOf(request.headers["accept-encoding"]).includes(coding);
+  const isTaken = coding !== undefined && partsOf(`${request.headers["accept-encoding"]}`).includes(coding);
   const encode = isTaken ? encoders[coding] : undefined;
   const named = Object.entries(response.headers).flatMap(([name, value]) =>
     [value].flat().map((line) => `${name}: ${filled(line)}`),
   );
   const coded = gzip ? ["Content-ENCODING: GZip"] : encode ? [`content-encoding: ${coding}`] : [];
-  const head = headOf(status, `set-cookie: ${cookie}`, ...named, ...coded);
+  // A client must not keep the cookie: each request is checked for it.
+  const head = headOf(status, "set-cookie: conformance=1; Path=/", ...named, ...coded);
   if (status === 101) return [bytes(`${head}\r\n`), letThroughMs, "end"];
   if (status === 204 || status === 304 || request.method === "HEAD") return [bytes(`${head}\r\n`)];
   const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
@@ -105,6 +96,8 @@ const longPauseMs = 6000;
 // A reset can overtake bytes that were sent before: wait until the beginning of the response has arrived.
 const letThroughMs = 100;
 
+const earlyHints = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nRetry-After: 70\r\n\r\n";
+
 // The ways to send a response that HTTP allows and few servers use.
 const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly Act[]>> = {
   "early-closed": (head, content) => [sized(head, content), letThroughMs, "end"],
@@ -115,22 +108,16 @@ const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly
   ],
   "until-closed": (head, content) => [bytes(`${head}Connection: close\r\n\r\n`), content, "end"],
   continue: (head, content) => [bytes("HTTP/1.1 100 Continue\r\n\r\n"), 50, sized(head, content)],
-  hints: (head, content) => [
-    bytes("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nRetry-After: 70\r\n\r\n"),
-    50,
-    sized(head, content),
-  ],
+  hints: (head, content) => [bytes(earlyHints), 50, sized(head, content)],
   late: (head, content) => [longPauseMs, sized(head, content)],
-  bytewise: (head, content) => [
-    withLength(head, content),
-    ...[...content].flatMap((byte) => [Uint8Array.of(byte), 0]),
+  bytewise: (head, body) => [
+    withLength(head, body),
+    ...[...body].flatMap((byte) => [Uint8Array.of(byte), 0]),
   ],
-  halting: (head, content) => [
-    withLength(head, content),
-    content.subarray(0, content.length / 2),
-    longPauseMs,
-    content.subarray(content.length / 2),
-  ],
+  halting: (head, body) => {
+    const half = body.length / 2;
+    return [withLength(head, body), body.subarray(0, half), longPauseMs, body.subarray(half)];
+  },
 };
 
 // The chunks of chunked encoding without the last: small ones, most with chunk extensions.

@@ -1,25 +1,10 @@
 // The HTTP proxy of a row: it opens tunnels to the row's server, or rejects them, and says what it should not have got.
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Server, type Socket } from "node:net";
-import type { Via } from "../cell.js";
-import { holdsKey } from "./rawRequest.js";
-
-/** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
-export const proxiedHost = "service.invalid";
-
-/** Returns what closes a server and destroys its connections. */
-export function closerOf(server: Server): () => void {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-  });
-  return () => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  };
-}
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { proxiedHost, type Via } from "../cell.js";
+import { holdsKey } from "./checkRequest.js";
+import { closerOf } from "./connectionFaults.js";
 
 /** The proxy of a row, at work. */
 export interface Proxy {

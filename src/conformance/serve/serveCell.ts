@@ -1,24 +1,23 @@
 // The HTTP server for one cell (one conformance row for one operation). It sends the responses and faults that the row
 // lists, and logs the client's requests.
-
 import { once } from "node:events";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Cell, callsIn, type Step, type Via } from "../cell.js";
+import { type Cell, callsIn, proxiedHost, responseIn, type Step, type Via } from "../cell.js";
 import { when } from "../differences.js";
 import { problemsOf } from "./checkRequest.js";
-import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
+import { type Address, closerOf, createCertificate, unreachable } from "./connectionFaults.js";
 import { actsOf, perform, type SeenRequest } from "./exchange.js";
-import { closerOf, proxiedHost, startProxy } from "./proxy.js";
+import { startProxy } from "./proxy.js";
 
 export interface Served {
   readonly address: Address;
   readonly log: RequestLog;
   /** Reports an open connection or a late request of an aborted call. Called once the call's outcome was posted. */
   leftBehind(): Promise<readonly string[]>;
-  close(): Promise<void>;
+  close(): unknown;
 }
 
 /**
@@ -37,16 +36,12 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const handshake = handshakes[via?.scheme ?? network];
   const { ca, ...own } = handshake ? createCertificate(handshake) : {};
   const used: Used = new Map();
-  const listener = listenerOf(cell, keys, used, log);
+  // A row that never ends does not keep the run going.
+  const listener = listenerOf(cell, keys, used, log, () => log.length < mostRequests && onRequest());
   const server = handshake
-    ? https.createServer({ ...own, requestCert: handshake.wantsOne === true })
-    : http.createServer();
-  for (const event of ["request", "checkContinue"])
-    server.on(event, (request: IncomingMessage) => {
-      // A row that never ends does not keep the run going.
-      if (log.length < mostRequests) onRequest();
-      listener(request);
-    });
+    ? https.createServer({ ...own, requestCert: handshake.wantsOne === true }, listener)
+    : http.createServer(listener);
+  server.on("checkContinue", listener);
   const close = closerOf(server);
   if (network === "tls-closed") server.on("connection", (socket: Socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
@@ -63,7 +58,7 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
     },
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
-    close: async () => {
+    close: () => {
       close();
       proxy?.close();
     },
@@ -100,10 +95,8 @@ async function leftBehind(
   sockets: ReadonlyMap<Socket, unknown>,
 ): Promise<readonly string[]> {
   const { abort } = client;
-  if (abort === "waiting" && step && "response" in step) {
-    const waitMs = Number(step.response.headers["retry-after"]) * 1000;
-    await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
-  }
+  const waitMs = Number(responseIn(step)?.headers["retry-after"]) * 1000;
+  if (abort === "waiting") await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
   // Where another call follows, its request showed whether the connection was closed.
   if (next !== undefined || (abort !== "received" && abort !== "answering")) return [];
   const isClosed = await within(graceMs, () => sockets.size === 0);
@@ -123,10 +116,7 @@ type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 // How long requests of calls that are made at the same time wait for each other, in milliseconds.
 const longestHoldMs = 500;
 
-const statusOf = (step: Step | undefined): number | undefined =>
-  step && "response" in step ? step.response.status : undefined;
-
-function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog) {
+function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog, onRequest: () => void) {
   const { clients, parallel = 1 } = cell.client;
   const waiting = [...callsIn(cell)];
   let arrived = 0;
@@ -135,13 +125,14 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
   return async (request: IncomingMessage): Promise<void> => {
     const { socket, headers } = request;
     request.on("error", () => {});
+    onRequest();
     const problems: string[] = [];
     const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems };
     const index = log.push(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
     problems.push(...connectionProblems(cell, used.get(socket)?.step, last));
     // A request may use the key of the client whose turn it is; after a 401, the client's second key.
-    const first = clients ? index % clients : Number(statusOf(last) === 401);
+    const first = clients ? index % clients : Number(responseIn(last)?.status === 401);
     const due = keys.slice(first, clients && first + 1);
     const own = { step: cell.steps[nth] as Step, isDone: false };
     last = own.step;
@@ -164,17 +155,15 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
       // The call that the request belongs to is found by what it asks for.
       const body = Buffer.concat(parts);
       const found = waiting.map((each) => problemsOf(request, body, each, { due, all: keys }));
-      const at = Math.max(
-        0,
-        found.findIndex((each) => each.length === 0),
-      );
+      const isSame = (each: readonly string[]): boolean => each.length === 0;
+      const at = Math.max(0, found.findIndex(isSame));
       problems.push(...(found[at] ?? []));
       call = waiting[at] ?? cell;
       if (waiting.length > 1) waiting.splice(at, 1);
       arrived += 1;
       await within(longestHoldMs, () => arrived >= parallel);
     };
-    const acts = actsOf(() => call.steps[nth] as Step, { keys, request });
+    const acts = actsOf(() => call.steps[nth] as Step, keys, request);
     // A connection that the client closes ends the acts.
     own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };
@@ -187,10 +176,10 @@ function connectionProblems(
   last: Step | undefined,
 ): readonly string[] {
   if (served === undefined) return [];
-  if ("response" in served && served.response.after !== undefined)
+  if (responseIn(served)?.after !== undefined)
     return ["it came over a connection on which something followed a response"];
   const isRepeatable = client.repeatable ?? asked.repeatable;
-  if (!connections || (isRepeatable && statusOf(last) !== 421)) return [];
+  if (!connections || (isRepeatable && responseIn(last)?.status !== 421)) return [];
   return [
     `it came over a connection that was idle, ${isRepeatable ? "after a 421" : "and the call is not idempotent"}`,
   ];
@@ -221,10 +210,10 @@ export function waitsIn(
   log: RequestLog,
   byCall: readonly number[] = [log.length],
 ): readonly { readonly retry: number; readonly ms: number }[] {
-  let first = 0;
+  let last = 0;
   return byCall.flatMap((requests) => {
-    const call = log.slice(first, first + requests);
-    first += requests;
+    last += requests;
+    const call = log.slice(last - requests, last);
     return call.slice(1).map((request, index) => {
       const { arrivedMs, endedMs = arrivedMs } = call[index] as SeenRequest;
       // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.
