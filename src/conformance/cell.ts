@@ -1,12 +1,7 @@
 // A cell is one row of the conformance data for one operation: the call that a client makes, the responses and faults
 // that it meets, and the expected outcome.
-import type { Coding, OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
-
-export interface Expected extends RowExpected {
-  readonly codeSource?: string;
-  /** A text that the error's message must contain; null: the client writes its own message, with the HTTP status. */
-  readonly message?: string | null;
-}
+import { memberOf } from "../values.js";
+import type { OperationData, RowClient, RowExchange, RowExpected, RowResponse } from "./data.js";
 
 export interface Cell {
   readonly id: string;
@@ -17,7 +12,7 @@ export interface Cell {
   readonly steps: readonly Step[];
   readonly client: RowClient;
   readonly needs: readonly string[];
-  readonly expected: Expected;
+  readonly expected: RowExpected;
   /** The expected path, byte by byte; without it, the operation's path filled with the arguments. */
   readonly path?: string | undefined;
   /** The path that follows the host in the client's base URL. */
@@ -29,7 +24,10 @@ export interface Cell {
   readonly comparedFor?: RowExchange["comparedFor"];
 }
 
-/** A proxy, behind which the service has the name service.invalid. */
+/** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
+export const proxiedHost = "service.invalid";
+
+/** A proxy, behind which the service has this name. */
 export interface Via {
   readonly scheme: "http" | "https";
   /** The response to a request for a tunnel: a status, or none at all. @default the tunnel is opened */
@@ -40,10 +38,9 @@ export interface Via {
   readonly environment?: { readonly except: string; readonly unused?: true };
 }
 
-export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "after"> {
+export interface CellResponse extends Pick<RowResponse, "gzip" | "coding" | "after"> {
   readonly status: number;
   readonly headers: NonNullable<RowResponse["headers"]>;
-  readonly coding?: Coding;
   /** How the exchange goes, of the ways in serve/exchange.ts. @default in one piece */
   readonly manner?: string;
   /** In a string, `{apiKey}` is replaced by the API keys of the row. */
@@ -52,16 +49,22 @@ export interface CellResponse extends Pick<RowResponse, "gzip" | "chunked" | "af
 
 export type Step = { readonly response: CellResponse } | { readonly network: string };
 
-/**
- * The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the number of the call, from 1.
- * If calls are made one after another, the only one is the cell itself.
- */
+export const responseIn = (step: Step | undefined): CellResponse | undefined =>
+  step && "response" in step ? step.response : undefined;
+
+/** The calls of a cell that are made at the same time, each as a cell: `{n}` in its texts is the call's number, from 1. */
 export function callsIn(cell: Cell): readonly Cell[] {
-  const { parallel } = cell.client;
-  if (parallel === undefined) return [cell];
-  const { asked, steps } = cell;
-  return Array.from({ length: parallel }, (_, index) => {
+  const { asked, steps, client } = cell;
+  if (client.parallel === undefined) return [cell];
+  return Array.from({ length: client.parallel }, (_, index) => {
     const numbered = JSON.stringify({ asked, steps }).replaceAll("{n}", `${index + 1}`);
     return { ...cell, ...(JSON.parse(numbered) as Pick<Cell, "asked" | "steps">) };
   });
+}
+
+/** The object or list with the member that a JSON Pointer names, and its name; undefined if there is none. */
+export function placeOf(value: unknown, pointer: string): [Record<string, unknown> | undefined, string] {
+  const names = pointer.slice(1).split("/");
+  const last = names.pop() ?? "";
+  return [names.reduce(memberOf, value) as Record<string, unknown> | undefined, last];
 }

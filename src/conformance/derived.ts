@@ -1,6 +1,6 @@
 // The rows that are made of stored ones, for every operation: a call after one that failed, slow and early exchanges, and
 // proxies. contract/conformance/README.md has their rules.
-import type { Cell, Via } from "./cell.js";
+import type { Cell, CellResponse, Step, Via } from "./cell.js";
 
 const good = "retries/success-at-once";
 
@@ -31,15 +31,13 @@ const rows: readonly Derived[] = [
   ["proxy/tunnel", "A tunnel to an https address.", good, via({ scheme: "https" })],
   ["proxy/http", "An http address: a tunnel, too, or nothing is sent.", good, via({ scheme: "http" })],
   ["proxy/credentials", "The proxy asks for a password.", good, via({ scheme: "https", credentials: true })],
-  ["proxy/429", "A tunnel is rejected with 429.", "retries/tunnel-refused", refusing(429)],
-  ["proxy/silence", "No response to the request for a tunnel.", "retries/connect-stalls", refusing("none")],
+  ["proxy/429", "A tunnel is rejected with 429.", "retries/tunnel-refused", refused],
+  ["proxy/silence", "No response to the request for a tunnel.", "retries/connect-stalls", unopened],
 ];
 
-// Rows that start a program, each of one operation only.
+// NO_PROXY of rows that start a program, each of one operation only; `unused`: it excepts the service.
 const environments: readonly (readonly [name: string, except: string, unused?: true])[] = [
-  ["all", ""],
-  ["other-names", "vice.invalid,.service.invalid.example,other.invalid"],
-  ["other-port", "service.invalid:8443"],
+  ["others", "vice.invalid,.service.invalid.example,other.invalid,service.invalid:8443"],
   ["name", "other.invalid, service.invalid", true],
   ["port", "service.invalid:443", true],
   ["suffix", ".invalid", true],
@@ -47,17 +45,20 @@ const environments: readonly (readonly [name: string, except: string, unused?: t
 
 /** The derived rows of the stored ones. */
 export function derivedCells(stored: readonly Cell[]): readonly Cell[] {
-  const made = (name: string, from: string, change: Change, description?: string) =>
-    stored
-      .filter(({ id }) => id.startsWith(`${from}/`))
-      .flatMap((cell) => change({ ...cell, description: description ?? cell.description }) ?? [])
-      .map((cell) => ({ ...cell, id: `${name}/${cell.operation}` }));
+  const ofRow = (from: string): readonly Cell[] => stored.filter(({ id }) => id.startsWith(`${from}/`));
   return [
-    ...rows.flatMap(([name, description, from, change]) => made(name, from, change, description)),
-    ...environments.flatMap(([name, except, unused]) =>
-      made(`proxy/environment-${name}`, good, through(except, unused)).slice(0, 1),
+    ...rows.flatMap(([name, description, from, change]) =>
+      ofRow(from).flatMap((cell) => {
+        const changed = change(cell);
+        return changed ? [{ ...changed, id: `${name}/${cell.operation}`, description }] : [];
+      }),
     ),
-    ...stored.filter(({ id }) => id.startsWith(`${good}/`)).flatMap((next) => afterFailures(stored, next)),
+    ...environments.flatMap((each) =>
+      ofRow(good)
+        .slice(0, 1)
+        .map((cell) => inEnvironment(cell, ...each)),
+    ),
+    ...ofRow(good).flatMap((next) => afterFailures(stored, next)),
   ];
 }
 
@@ -66,33 +67,36 @@ const responses = /^retries\/(status-401-fresh-key|not-json-text|html|status-404
 
 // A good call after each call of one request that fails without a retry.
 function afterFailures(stored: readonly Cell[], next: Cell): readonly Cell[] {
-  return stored.flatMap((cell) => {
-    const { id, operation, steps, client, expected } = cell;
-    const [step, ...more] = steps;
+  return stored.flatMap(({ id, description, operation, steps: [step, ...more], client, needs, expected }) => {
     const isOne = step !== undefined && more.length === 0 && expected.requests > 0;
     if (operation !== next.operation || !isOne || client.repeatable !== undefined) return [];
     if (!id.startsWith("retries/") || !("network" in step || responses.test(id))) return [];
     return {
       ...next,
       id: id.replace(/^retries/, "after"),
-      description: `${cell.description} Then a valid response to the next call.`,
+      description: `${description} Then a valid response to the next call.`,
       steps: [step, ...next.steps],
       client: { ...client, maxRetries: 0, calls: 2 },
-      needs: cell.needs,
+      needs,
       expected: { requests: 2, requestsByCall: [1, 1], value: true as const },
     };
   });
 }
 
+// Changes the responses of a row.
+function responding(cell: Cell, change: (response: CellResponse) => Partial<CellResponse>): Cell {
+  const changed = (step: Step): Step =>
+    "response" in step ? { response: { ...step.response, ...change(step.response) } } : step;
+  return { ...cell, steps: cell.steps.map(changed) };
+}
+
 function slowly(manner: string, ...needs: readonly string[]): (cell: Cell) => Cell {
   return (cell) => ({
-    ...withFile(cell),
+    ...responding(withFile(cell), ({ status, body }) => ({
+      manner,
+      body: body || (status < 300 ? "" : "{}"),
+    })),
     needs: [...cell.needs, ...needs],
-    steps: cell.steps.map((step) => {
-      if (!("response" in step)) return step;
-      const { status, body } = step.response;
-      return { response: { ...step.response, manner, body: body || (status < 300 ? "" : "{}") } };
-    }),
   });
 }
 
@@ -111,33 +115,22 @@ function withFile(cell: Cell): Cell {
 
 function deep(cell: Cell): Cell | undefined {
   const { answer } = cell.asked;
-  const [step] = cell.steps;
-  if (typeof answer !== "object" || !step || !("response" in step)) return undefined;
+  if (typeof answer !== "object") return undefined;
   const body = JSON.stringify({ ...answer, deep: 0 }).replace(/0}$/, `${"[".repeat(149)}${"]".repeat(149)}}`);
-  const steps = [{ response: { ...step.response, body } }];
-  return { ...cell, steps, comparedFor: { "unknown-members": ["/deep"] } };
+  return { ...responding(cell, () => ({ body })), comparedFor: { "unknown-members": ["/deep"] } };
 }
 
 // The response of an operation whose value is no JSON.
 function ofEveryKind(cell: Cell): Cell | undefined {
   const { answer, answerType = "" } = cell.asked;
-  const [step] = cell.steps;
-  if (typeof answer !== "string" || !step || !("response" in step)) return undefined;
+  if (typeof answer !== "string") return undefined;
   const text = 'Zürich — 日本語 😀 \u0000\t\r\n{} </p> "\ufeff ';
-  const body = answerType.startsWith("text/")
-    ? text
-    : Uint8Array.from({ length: 256 }, (_, byte) => 255 - byte);
-  return { ...cell, steps: [{ response: { ...step.response, body } }] };
+  const bytes = Uint8Array.from({ length: 256 }, (_, byte) => 255 - byte);
+  return responding(cell, () => ({ body: answerType.startsWith("text/") ? text : bytes }));
 }
 
 function malformed(cell: Cell): Cell {
-  const headers = { "retry-after": ["1e3", "+5", "0x10"] };
-  return {
-    ...cell,
-    steps: cell.steps.map((step) =>
-      "response" in step ? { response: { ...step.response, headers } } : step,
-    ),
-  };
+  return responding(cell, () => ({ headers: { "retry-after": ["1e3", "+5", "0x10"] } }));
 }
 
 // What a client may take longer than the time that it is given, in milliseconds.
@@ -168,23 +161,29 @@ function via(place: Via): (cell: Cell) => Cell {
   });
 }
 
-function refusing(refusal: number | "none"): Change {
-  return ({ expected: { codeSource, ...expected }, ...cell }) => {
-    const place = { ...cell, via: { scheme: "https", refusal } } as const;
-    if (refusal !== "none") return { ...place, expected: { ...expected, ...(codeSource && { codeSource }) } };
-    const tookMs = { min: 0, max: 2 * 3 * 1000 + lateMs };
-    const client = { connectTimeoutMs: 1000, attemptTimeoutMs: 1000 };
-    return { ...place, needs: ["proxy", "tunnel-timeout"], client, expected: { ...expected, tookMs } };
+function refused(cell: Cell): Cell {
+  return { ...cell, via: { scheme: "https", refusal: 429 } };
+}
+
+function unopened({ expected: { codeSource: _, ...expected }, ...cell }: Cell): Cell {
+  return {
+    ...cell,
+    via: { scheme: "https", refusal: "none" },
+    needs: ["proxy", "tunnel-timeout"],
+    client: { connectTimeoutMs: 1000, attemptTimeoutMs: 1000 },
+    expected: { ...expected, tookMs: { min: 0, max: 2 * 3 * 1000 + lateMs } },
   };
 }
 
-function through(except: string, unused?: true): Change {
-  return (cell) => ({
-    ...via({ scheme: "https", environment: { except, ...(unused && { unused }) } })(cell),
+function inEnvironment(cell: Cell, name: string, except: string, unused?: true): Cell {
+  return {
+    ...cell,
+    id: `proxy/environment-${name}/${cell.operation}`,
     description: `The environment names the proxy, and NO_PROXY is "${except}".`,
+    via: { scheme: "https", environment: { except, ...(unused && { unused }) } },
     needs: ["proxy-environment", "ca-certificate"],
     client: { programs: 1 },
     // Without the proxy the name is looked up, and does not exist.
     expected: unused ? { requests: 0, attempts: "any", code: "UNAVAILABLE", executed: "no" } : cell.expected,
-  });
+  };
 }

@@ -7,8 +7,7 @@ export interface MachineWatch {
   stop(): void;
 }
 
-// How often the event loop is checked. The processors are checked every tenth time.
-const everyMs = 50;
+const everyMs = 120;
 // The machine is busy if a timer is later than this, or if a smaller share of the processors' time was idle. Timers
 // alone do not show it: a system serves a program that mostly sleeps, as this one, before one that computes.
 const lateMs = 100;
@@ -17,30 +16,23 @@ const leastIdle = 0.05;
 const shortestMs = 100;
 
 /** Starts to watch the machine. */
-export function watchMachine(): MachineWatch {
-  let looks = 0;
-  let lookedMs = performance.now();
-  let counted = processorTimes();
+export function watchMachine(timesOf: typeof processorTimes = processorTimes): MachineWatch {
+  let last = timesOf();
   let busyMs = Number.NEGATIVE_INFINITY;
-  const count = (): void => {
-    const now = processorTimes();
-    if (now.atMs - counted.atMs < shortestMs) return;
-    if (now.idle - counted.idle < leastIdle * (now.total - counted.total)) busyMs = now.atMs;
-    counted = now;
+  const look = (): void => {
+    const now = timesOf();
+    const ms = now.atMs - last.atMs;
+    if (ms < shortestMs) return;
+    const isIdle = now.idle - last.idle >= leastIdle * (now.total - last.total);
+    if (!isIdle || ms > everyMs + lateMs) busyMs = now.atMs;
+    last = now;
   };
-  const timer = setInterval(() => {
-    const now = performance.now();
-    if (now - lookedMs > everyMs + lateMs) busyMs = now;
-    lookedMs = now;
-    if (++looks % 10 === 0) count();
-  }, everyMs).unref();
-  return {
-    busySince(ms) {
-      count();
-      return busyMs >= ms;
-    },
-    stop: () => clearInterval(timer),
+  const timer = setInterval(look, everyMs).unref();
+  const busySince = (ms: number): boolean => {
+    look();
+    return busyMs >= ms;
   };
+  return { busySince, stop: () => clearInterval(timer) };
 }
 
 function processorTimes(): Readonly<Record<"atMs" | "idle" | "total", number>> {

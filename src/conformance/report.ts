@@ -2,16 +2,19 @@
 import type { RowResult } from "./session.js";
 
 /** The counts of a run's rows by their results. */
-type RowCounts = ReturnType<typeof countsOf>;
+interface RowCounts
+  extends Readonly<Record<"passed" | "failed" | "skipped" | "neverServed" | "notAskedFor", number>> {
+  readonly withoutProxies: boolean;
+  /** By what the client or the machine lacks, how many rows were skipped for it. */
+  readonly skippedFor: Readonly<Record<string, number>>;
+}
 
 /** Counts the rows of a run by their results. @param all The number of rows in the conformance data. */
-export function countsOf(
-  results: readonly RowResult[],
-  all: number,
-): Readonly<Record<"passed" | "failed" | "skipped" | "neverServed" | "notAskedFor", number>> & {
-  readonly withoutProxies: boolean;
-} {
+export function countsOf(results: readonly RowResult[], all: number): RowCounts {
   const count = (kind: RowResult["result"]): number => results.filter(({ result }) => result === kind).length;
+  const skippedFor: Record<string, number> = {};
+  for (const { skippedFor: need } of results)
+    if (need !== undefined) skippedFor[need] = (skippedFor[need] ?? 0) + 1;
   return {
     passed: count("passed"),
     failed: count("failed"),
@@ -20,22 +23,16 @@ export function countsOf(
     neverServed: count("never served"),
     // Rows that were not part of the run (`--only`, `--except`).
     notAskedFor: all - results.length,
-    withoutProxies: results.some(({ skippedFor }) => skippedFor === "proxy"),
+    withoutProxies: skippedFor.proxy !== undefined,
+    skippedFor,
   };
-}
-
-function skippedByName(results: readonly RowResult[]): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { skippedFor } of results) {
-    if (skippedFor !== undefined) counts[skippedFor] = (counts[skippedFor] ?? 0) + 1;
-  }
-  return counts;
 }
 
 export interface ToldRun {
   readonly results: readonly RowResult[];
   readonly counts: RowCounts;
   readonly revision: string;
+  /** Why the run ended before all rows were done; undefined if all were done. */
   readonly cut: string | undefined;
 }
 
@@ -43,37 +40,31 @@ const rows = (count: number): string => (count === 1 ? "1 test case" : `${count}
 
 /** The report for people: each row that failed or did not run, the skipped rows by need, and the counts. */
 export function reportLines({ results, counts, revision }: ToldRun): readonly string[] {
-  const { passed, failed, skipped, neverServed } = counts;
+  const { passed, failed, skipped, neverServed, skippedFor } = counts;
   const unserved = neverServed === 0 ? "" : `, ${neverServed} not run`;
-  const many = (told: string, is: (row: RowResult) => boolean): readonly string[] => {
-    const count = results.filter(is).length;
-    return count === 0 ? [] : [`${told}: ${rows(count)}`];
+  const busy = results.filter(({ result, whileBusy }) => result === "passed" && whileBusy);
+  const many = {
+    ...Object.fromEntries(Object.entries(skippedFor).map(([name, count]) => [`skipped for ${name}`, count])),
+    "passed with executed unknown where the table says no": results.filter(({ notes }) => notes[0]).length,
+    "passed when served again, alone, because the machine was busy": busy.length,
   };
   return [
     ...results.flatMap(({ id, result, differences }) =>
       result === "failed" ? [id, ...differences.map((text) => `  ${text}`)] : [],
     ),
     ...results.flatMap(({ id, result }) => (result === "never served" ? [`not run: ${id}`] : [])),
-    ...Object.entries(skippedByName(results)).map(([name, count]) => `skipped for ${name}: ${rows(count)}`),
-    ...many("passed with executed unknown where the table says no", ({ notes }) => notes.length > 0),
-    ...many(
-      "passed when served again, alone, because the machine was busy",
-      ({ result, whileBusy }) => result === "passed" && whileBusy !== undefined,
-    ),
+    ...Object.entries(many).flatMap(([told, count]) => (count > 0 ? [`${told}: ${rows(count)}`] : [])),
     `${passed} passed, ${failed} failed, ${skipped} skipped${unserved}, of ${rows(results.length)} (contract revision ${revision})`,
   ];
 }
 
 export function reportOf({ results, counts, revision, cut }: ToldRun): object {
-  return { revision, ...counts, skippedFor: skippedByName(results), cut: cut ?? null, rows: results };
+  return { revision, ...counts, cut: cut ?? null, rows: results };
 }
 
-const height = 20;
-const padding = 6;
+const colors = { green: "#1a7f37", gray: "#59636e", red: "#b3261e" };
 // The average width of a Verdana character at 11 px, to estimate a text's width. `textLength` fits the text to it.
 const characterWidth = 6.6;
-
-const colors = { green: "#1a7f37", gray: "#59636e", red: "#b3261e" };
 
 /**
  * An SVG badge with the counts of a run: red if a row failed; green only if every row of the run was served and passed.
@@ -89,18 +80,17 @@ export function badgeOf(counts: RowCounts, revision: string): string {
     .join(", ");
   const isWhole = neverServed === 0 && skipped === 0 && passed > 0;
   const color = colors[failed > 0 ? "red" : isWhole ? "green" : "gray"];
-  const lengths = [label, value].map((text) => Math.round(text.length * characterWidth));
-  const [labelWidth = 0, valueWidth = 0] = lengths.map((length) => length + 2 * padding);
-  const width = labelWidth + valueWidth;
+  const widthOf = (text: string): number => Math.round(text.length * characterWidth);
+  const [left, right] = [widthOf(label) + 12, widthOf(value) + 12];
   const textAt = (text: string, x: number): string =>
-    `<text x="${x}" y="14" textLength="${Math.round(text.length * characterWidth)}">${text}</text>`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${label}: ${value}">
+    `<text x="${x}" y="14" textLength="${widthOf(text)}">${text}</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${label}: ${value}">
 <title>${label}: ${value}</title>
-<rect width="${labelWidth}" height="${height}" fill="#444"/>
-<rect x="${labelWidth}" width="${valueWidth}" height="${height}" fill="${color}"/>
+<rect width="${left}" height="20" fill="#444"/>
+<rect x="${left}" width="${right}" height="20" fill="${color}"/>
 <g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
-${textAt(label, padding)}
-${textAt(value, labelWidth + padding)}
+${textAt(label, 6)}
+${textAt(value, left + 6)}
 </g>
 </svg>
 `;

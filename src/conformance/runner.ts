@@ -1,12 +1,13 @@
 // One conformance run: an HTTP server that hands out the rows (test cases) to a client and takes their outcomes.
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isForeignHost, isForeignOrigin } from "../values.js";
 import type { Cell } from "./cell.js";
 import { watchMachine } from "./machine.js";
 import { BadOutcome } from "./outcome.js";
-import { type RowResult, Session, type Told } from "./session.js";
+import type { ToldRun } from "./report.js";
+import { Session, type Told } from "./session.js";
 
 interface RunOptions {
   readonly cells: readonly Cell[];
@@ -20,63 +21,48 @@ interface RunOptions {
   readonly onRefusal: (why: string) => void;
 }
 
-interface RunResult {
-  readonly results: readonly RowResult[];
-  /** Why the run ended before all rows were done; undefined if all were done. */
-  readonly cut: string | undefined;
-}
-
 // How long the server stays up once all rows are done: each worker of a client still asks for a next row, which takes
 // longer on a busy machine.
 const lingerMs = 300;
 const busyLingerMs = 3000;
 
 /** Serves rows until the client has posted all their outcomes, sends nothing for `timeoutMs`, or `signal` aborts. */
-export async function run(options: RunOptions): Promise<RunResult> {
+export async function run(options: RunOptions): Promise<Pick<ToldRun, "results" | "cut">> {
   const { cells, port, timeoutMs, signal, onListening } = options;
-  let end = (): void => {};
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
-  let timer: NodeJS.Timeout;
-  const endIn = (ms: number): void => {
-    clearTimeout(timer);
-    timer = setTimeout(end, ms);
-  };
+  const ended = new EventEmitter();
+  const end = (): void => void ended.emit("end");
+  let timer: NodeJS.Timeout | undefined;
   const machine = watchMachine();
-  const session = new Session(cells, machine, () => endIn(timeoutMs));
+  // Each request of the client, to the runner or for a row, puts off the end of the run.
   const heard = (): void => {
     const isBusy = session.over && machine.busySince(performance.now() - busyLingerMs);
-    endIn(session.over ? (isBusy ? busyLingerMs : lingerMs) : timeoutMs);
+    clearTimeout(timer);
+    timer = setTimeout(end, session.over ? (isBusy ? busyLingerMs : lingerMs) : timeoutMs);
   };
-  const server = createServer((request, response) => {
+  const session = new Session({ cells, machine, onRequest: heard });
+  const server = createServer(async (request, response) => {
     request.on("error", () => {});
-    answer(request, session, options).then(([status, body]) => {
-      response.writeHead(status, { "content-type": "application/json" });
-      response.end(JSON.stringify(body));
-      if (status !== 403) heard();
-    });
+    const [status, body] = await answer(request, session, options);
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    if (status !== 403) heard();
   });
   // Never close an idle connection: a client may work on a row for a long time, and then reuse the connection.
   server.keepAliveTimeout = 0;
   try {
     await once(server.listen(port, "127.0.0.1"), "listening");
-    endIn(timeoutMs);
+    timer = setTimeout(end, timeoutMs);
     signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
     onListening(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    await ended;
+    if (!signal.aborted) await once(ended, "end");
   } finally {
-    endIn(0);
+    clearTimeout(timer);
     signal.removeEventListener("abort", end);
     machine.stop();
   }
   const cut = session.over ? undefined : reasonOf(session.underWay, options);
   await session.close("no outcome was posted");
-  const closed = once(server, "close");
-  server.close();
-  server.closeAllConnections();
-  await closed;
+  server.close().closeAllConnections();
+  await once(server, "close");
   return { results: session.results, cut };
 }
 
@@ -125,15 +111,13 @@ function foreignIn({ host, origin, ...headers }: IncomingHttpHeaders): string | 
     : undefined;
 }
 
-const mostBytes = 8 * 1024 * 1024;
+const mostLength = 8 * 2 ** 20;
 
 async function bodyText(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of request) {
-    length += part.length;
-    if (length > mostBytes) throw new BadOutcome(`An outcome has at most ${mostBytes} bytes.`);
-    parts.push(part);
+  let text = "";
+  for await (const part of request.setEncoding("utf8")) {
+    text += part;
+    if (text.length > mostLength) throw new BadOutcome(`An outcome has at most ${mostLength} characters.`);
   }
-  return Buffer.concat(parts).toString();
+  return text;
 }

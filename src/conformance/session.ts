@@ -22,25 +22,22 @@ export interface RowResult {
 export type Told = Omit<RowResult, "result"> & { readonly result: RowResult["result"] | "postponed" };
 
 /** A row to be served, with what it differed in each time it was served before. */
-interface Serving {
-  readonly cell: Cell;
-  readonly before: readonly (readonly string[])[];
-}
+type Serving = { readonly cell: Cell; readonly before: readonly (readonly string[])[] };
+type UnderWay = Serving & { readonly keys: readonly string[]; served: Served; readonly givenMs: number };
 
-type UnderWay = Serving & {
-  readonly keys: readonly string[];
-  readonly served: Served;
-  readonly givenMs: number;
-};
+interface Run {
+  readonly cells: readonly Cell[];
+  readonly machine: Pick<MachineWatch, "busySince">;
+  /** Called at each request that a client makes for a row. */
+  readonly onRequest: () => void;
+}
 
 // How many times a row is served to the client at most. If the machine is not busy, the first time gives the result.
 const mostServings = 4;
 
 export class Session {
   readonly results: RowResult[] = [];
-  readonly #cells: readonly Cell[];
-  readonly #machine: MachineWatch;
-  readonly #onRequest: () => void;
+  readonly #of: Run;
   readonly #waiting: Serving[];
   /** Rows that failed by time while the machine was busy. Each is served again while no other row is. */
   readonly #postponed: Serving[] = [];
@@ -48,12 +45,9 @@ export class Session {
   #starting = 0;
   #isClosed = false;
 
-  /** @param onRequest Called at each request that a client makes for a row. */
-  constructor(cells: readonly Cell[], machine: MachineWatch, onRequest: () => void) {
-    this.#cells = cells;
-    this.#machine = machine;
-    this.#onRequest = onRequest;
-    this.#waiting = cells.map((cell) => ({ cell, before: [] }));
+  constructor(of: Run) {
+    this.#of = of;
+    this.#waiting = of.cells.map((cell) => ({ cell, before: [] }));
   }
 
   get #isIdle(): boolean {
@@ -80,7 +74,7 @@ export class Session {
     const keys = keysFor(cell);
     this.#starting += 1;
     try {
-      const served = await serveCell(cell, keys, this.#onRequest);
+      const served = await serveCell(cell, keys, this.#of.onRequest);
       if (this.#isClosed) {
         await served.close();
         return undefined;
@@ -100,26 +94,33 @@ export class Session {
   async take(text: string): Promise<Told> {
     const outcome = readOutcome(text);
     const row = this.#running.get(outcome.id);
-    if (row === undefined) throw new BadOutcome(this.#unknown(outcome.id));
+    if (row === undefined)
+      throw new BadOutcome(
+        `${outcome.id} is not under way: GET /next gives rows, and each takes one outcome.`,
+      );
     const { cell, before, givenMs, keys, served } = row;
     const took = performance.now() - givenMs;
+    const { id, needs } = cell;
+    if (outcome.skipped !== undefined && !needs.includes(outcome.skipped))
+      throw new BadOutcome(
+        `${id} cannot be skipped for ${outcome.skipped}: it needs ${needs.join(", ") || "nothing"}.`,
+      );
     // The row is not finished before it is known whether an aborted call left a connection or a request behind.
     const late = await served.leftBehind();
-    let result: RowResult;
-    if (outcome.skipped === undefined) {
-      const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
-      const differences = [...found, ...late];
-      const kind = differences.length === 0 ? "passed" : "failed";
-      const again = before.length > 0 && { whileBusy: before };
-      result = { id: cell.id, result: kind, differences, notes, ...again };
-    } else result = skippedFor(cell, outcome.skipped);
-    const servings = [...before, result.differences];
+    const { differences: found, notes } = compare(cell, served.log, { outcome, text, keys, took });
+    const differences = [...found, ...late];
+    const kind = differences.length === 0 ? "passed" : "failed";
+    const result: RowResult =
+      outcome.skipped === undefined
+        ? { id, result: kind, differences, notes, ...(before.length > 0 && { whileBusy: before }) }
+        : skipped(id, outcome.skipped);
+    const servings = [...before, differences];
     const isPostponed =
       result.result === "failed" &&
       servings.length < mostServings &&
-      dependOnTime(cell, result.differences, took) &&
-      this.#machine.busySince(givenMs);
-    if (this.#running.delete(cell.id)) {
+      dependOnTime(cell, differences, took) &&
+      this.#of.machine.busySince(givenMs);
+    if (this.#running.delete(id)) {
       if (isPostponed) this.#postponed.push({ cell, before: servings });
       else this.results.push(result);
     }
@@ -129,36 +130,22 @@ export class Session {
 
   /** Counts rows in progress as failed, for the reason `why`, and all others as never served; closes all servers. */
   async close(why: string): Promise<void> {
-    const left = [...this.#running.entries()];
+    const left = [...this.#running.values()];
     this.#isClosed = true;
     this.#running.clear();
     this.#waiting.length = 0;
     const end = (id: string, result: RowResult["result"], differences: readonly string[]): void =>
       void this.results.push({ id, result, differences, notes: [] });
     for (const { cell, before } of this.#postponed.splice(0)) end(cell.id, "failed", before.at(-1) ?? []);
-    for (const [id] of left) end(id, "failed", [why]);
+    for (const { cell } of left) end(cell.id, "failed", [why]);
     const heardOf = new Set(this.results.map(({ id }) => id));
-    for (const { id } of this.#cells) if (!heardOf.has(id)) end(id, "never served", []);
-    await Promise.all(left.map(([, { served }]) => served.close()));
-  }
-
-  #unknown(id: string): string {
-    if (this.#postponed.some(({ cell }) => cell.id === id))
-      return `${id} is served again: GET /next gives it.`;
-    if (this.results.some((result) => result.id === id)) return `The outcome of ${id} was posted already.`;
-    const isRow = this.#cells.some((cell) => cell.id === id);
-    return isRow ? `${id} was not handed out yet: GET /next does.` : `There is no row ${JSON.stringify(id)}.`;
+    for (const { id } of this.#of.cells) if (!heardOf.has(id)) end(id, "never served", []);
+    await Promise.all(left.map(({ served }) => served.close()));
   }
 }
 
 function skipped(id: string, skippedFor: string): RowResult {
   return { id, result: "skipped", differences: [], notes: [], skippedFor };
-}
-
-function skippedFor({ id, needs }: Cell, need: string): RowResult {
-  if (needs.includes(need)) return skipped(id, need);
-  const needed = needs.length === 0 ? "nothing" : needs.join(", ");
-  throw new BadOutcome(`${id} cannot be skipped for ${JSON.stringify(need)}: it needs ${needed}.`);
 }
 
 // Random API keys for one test case, one for each client, or two if the client takes its key from a function. No real
@@ -179,17 +166,10 @@ function taskOf({ asked, client, ...cell }: Cell, keys: readonly string[], serve
     operation,
     ...served.address,
     ...(apiKey ? { apiKeys: keys } : { apiKey: keys[0] }),
-    ...(clients && { keyPerCall: Array.from({ length: calls }, (_, index) => keys[index % clients]) }),
+    keyPerCall: clients && Array.from({ length: calls }, (_, index) => keys[index % clients]),
     arguments: asked.arguments,
-    ...(parallel && { parallel: callsIn({ ...cell, asked, client }).map((call) => call.asked.arguments) }),
-    options: {
-      maxRetries: 2,
-      ...options,
-      ...(abort && { abortAfterMs: abort === "before" ? 0 : abortAfterMs }),
-    },
-    calls,
-    ...(newClientPerCall && { newClientPerCall }),
-    ...(programs && { programs }),
-    needs,
+    parallel: parallel && callsIn({ ...cell, asked, client }).map((call) => call.asked.arguments),
+    options: { maxRetries: 2, ...options, abortAfterMs: abort && (abort === "before" ? 0 : abortAfterMs) },
+    ...{ calls, newClientPerCall, programs, needs },
   };
 }

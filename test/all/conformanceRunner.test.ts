@@ -62,9 +62,9 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   });
   expect([status, said.result]).toEqual([200, "failed"]);
   expect(said.differences).toEqual([
-    "request 1: the path is /wrong instead of /inference/v1/rerank",
+    'request 1: path: "/wrong" instead of "/inference/v1/rerank"',
     "request 1: Authorization is not the Bearer key that is due",
-    expect.stringMatching(/^request 1: the content type is text\/plain.* instead of application\/json$/),
+    expect.stringMatching(/^request 1: content type: "text\/plain.* instead of "application\/json"$/),
     "attempts: 2 instead of 1",
     'code: "UNKNOWN" instead of "INVALID_ARGUMENT"',
     'executed: "yes" instead of "no"',
@@ -110,24 +110,24 @@ test("a bad outcome is refused with a reason, and the row stays open", async () 
   const { url, child } = await runner("--only", success);
   expect(await post(url, { id: success, value: {} })).toEqual([
     400,
-    { error: `${success} was not handed out yet: GET /next does.` },
+    { error: expect.stringMatching(/is not under way: GET \/next gives rows/) },
   ]);
   await next(url);
   const bad: readonly (readonly [unknown, RegExp])[] = [
-    ["{", /^The body is not JSON\.$/],
+    ["{", /^The body is not a JSON object\.$/],
     ["[]", /^The body is not a JSON object\.$/],
     [{ value: 1 }, /^id is missing/],
-    [{ id: "retries/nothing", value: 1 }, /^There is no row "retries\/nothing"\.$/],
+    [{ id: "retries/nothing", value: 1 }, /^retries\/nothing is not under way/],
     [{ id: success }, /has one of value, values, code and skipped; this one has none/],
     [{ id: success, value: 1, code: "UNKNOWN" }, /this one has value, code/],
-    [{ id: success, code: "UNKNOWN" }, /^executed is missing/],
+    [{ id: success, code: "UNKNOWN" }, /^executed is missing\.$/],
     [
       { id: success, code: "UNKNOWN", executed: "maybe", attempts: 1 },
       /^executed must be no, unknown or yes\.$/,
     ],
     [{ id: success, code: "UNKNOWN", executed: "no", attempts: -1 }, /^attempts must be a whole number/],
     [{ id: success, value: 1, retry_after_ms: 1 }, /^There is no member "retry_after_ms"/],
-    [{ id: success, skipped: "upload" }, /cannot be skipped for "upload": it needs nothing\.$/],
+    [{ id: success, skipped: "upload" }, /cannot be skipped for upload: it needs nothing\.$/],
   ];
   for (const [outcome, reason] of bad) {
     const [status, said] = await post(url, outcome);
@@ -139,7 +139,7 @@ test("a bad outcome is refused with a reason, and the row stays open", async () 
   expect(said).toMatchObject({ result: "failed", differences: ["requests: 0 instead of 1"] });
   expect(child.exitCode).toBe(null);
   const [status, again] = await post(url, { id: success, value: {} });
-  expect([status, again.error]).toEqual([400, `The outcome of ${success} was posted already.`]);
+  expect([status, again.error]).toEqual([400, expect.stringMatching(/each takes one outcome\.$/)]);
 });
 
 test("a row that needs what a client lacks is counted as skipped, never as passed", async () => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { Cell } from "../../src/conformance/cells.js";
+import type { Cell } from "../../src/conformance/cell.js";
 import { Session } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
@@ -23,7 +23,7 @@ interface Task {
 
 async function begun(id: string): Promise<{ session: Session; task: Task }> {
   const cell = (await everyCell()).find((each) => each.id === id) as Cell;
-  const session = new Session([cell], { busySince: () => false, stop: () => {} }, () => {});
+  const session = new Session({ cells: [cell], machine: { busySince: () => false }, onRequest: () => {} });
   opened.push(session);
   return { session, task: (await session.next()) as Task };
 }
@@ -53,7 +53,7 @@ test.each<[what: string, said: string | undefined, call: (task: Task) => Promise
   ],
   [
     "sends another method",
-    "request 1: the method is PUT instead of PATCH",
+    'request 1: method: "PUT" instead of "PATCH"',
     async (task) => ({ value: await send(task, { method: "PUT" }) }),
   ],
   [

@@ -4,7 +4,28 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { watchMachine } from "../../src/conformance/machine.js";
 
-test("a machine whose processors all compute is busy, although the event loop is not late", async () => {
+// A machine watched from 0 ms on: at `atMs`, so many ms of its processors' 1,000 were idle.
+function watched(atMs: number, idle: number): boolean {
+  let times = { atMs: 0, idle: 0, total: 0 };
+  const machine = watchMachine(() => times);
+  times = { atMs, idle, total: 1000 };
+  const isBusy = machine.busySince(0);
+  machine.stop();
+  return isBusy;
+}
+
+test.each<[atMs: number, idle: number, isBusy: boolean]>([
+  [120, 0, true],
+  [120, 49, true],
+  [120, 50, false],
+  [220, 1000, false],
+  [221, 1000, true],
+  [99, 0, false],
+])("after %i ms, of which %i in 1,000 were idle, the machine is busy: %s", (atMs, idle, isBusy) => {
+  expect(watched(atMs, idle)).toBe(isBusy);
+});
+
+test("a machine whose processors all compute is busy", async () => {
   const machine = watchMachine();
   const loops = Array.from(
     { length: 2 * availableParallelism() },
@@ -19,13 +40,4 @@ test("a machine whose processors all compute is busy, although the event loop is
     machine.stop();
     await Promise.all(loops.map((loop) => loop.terminate()));
   }
-});
-
-test("an event loop that is late makes the machine busy", async () => {
-  const machine = watchMachine();
-  const from = performance.now();
-  while (performance.now() - from < 200);
-  await pause(60);
-  expect(machine.busySince(from)).toBe(true);
-  machine.stop();
 });

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
-import type { Cell } from "../../src/conformance/cells.js";
+import type { Cell } from "../../src/conformance/cell.js";
 import { Session, type Told } from "../../src/conformance/session.js";
 import { everyCell } from "../support/conformance/mutants.js";
 
-const tooEarly = /^wait 1: \d+ ms, and at least 700 are asked for$/;
+const tooEarly = /^wait 1: \d+ ms, and at least 700 are due$/;
 
 const opened: Session[] = [];
 afterEach(async () => {
@@ -21,7 +21,7 @@ const aborted = "retries/abort-waiting/scaleDeployment";
 async function sessionOf(isBusy: () => boolean, ...ids: readonly string[]): Promise<Session> {
   const cells = await everyCell();
   const chosen = ids.map((id) => cells.find((cell) => cell.id === id) as Cell);
-  const session = new Session(chosen, { busySince: isBusy, stop: () => {} }, () => {});
+  const session = new Session({ cells: chosen, machine: { busySince: isBusy }, onRequest: () => {} });
   opened.push(session);
   return session;
 }
@@ -65,7 +65,7 @@ test("on a busy machine it is served again, once no other row is in progress, an
   expect(await session.next()).toBe(undefined);
   expect(session.over).toBe(false);
   await expect(session.take(JSON.stringify({ id: timed, value: {} }))).rejects.toThrow(
-    `${timed} is served again: GET /next gives it.`,
+    `${timed} is not under way: GET /next gives rows, and each takes one outcome.`,
   );
   await session.take(JSON.stringify({ id: beside.id, value: await send(beside), attempts: 1 }));
   const again = await next(session);
@@ -104,7 +104,8 @@ test("what a busy machine cannot cause is never served again", async () => {
   await send(task);
   const value = await send({ ...task, apiKey: "wrong" });
   const told = await session.take(JSON.stringify({ id: timed, value, attempts: 2 }));
-  expect(told).toMatchObject({ result: "failed", differences: { length: 2 } });
+  const wrongKey = "request 2: Authorization is not the Bearer key that is due";
+  expect(told).toMatchObject({ result: "failed", differences: expect.arrayContaining([wrongKey]) });
   const never = await session.take(JSON.stringify({ id: beside.id, value: {}, attempts: 1 }));
   expect(never).toMatchObject({ result: "failed" });
   expect(await session.next()).toBe(undefined);

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { badgeOf } from "../../src/conformance/report.js";
+import { badgeOf, countsOf } from "../../src/conformance/report.js";
 import { run } from "../../src/conformance/runner.js";
 import { ask } from "../support/ask.js";
 
-const counts = { passed: 3, failed: 0, skipped: 0, neverServed: 0, notAskedFor: 0, withoutProxies: false };
+const counts = countsOf([], 0);
 const [green, gray, red] = ["#1a7f37", "#59636e", "#b3261e"];
 
 test.each([
-  [{}, green],
-  [{ failed: 1 }, red],
-  [{ skipped: 1 }, gray],
-  [{ neverServed: 1 }, gray],
+  [{ passed: 3 }, green],
+  [{ passed: 3, failed: 1 }, red],
+  [{ passed: 3, skipped: 1 }, gray],
+  [{ passed: 3, neverServed: 1 }, gray],
   [{ passed: 0 }, gray],
 ])("the badge of a run with %j is %s", (more, color) => {
   const badge = badgeOf({ ...counts, ...more }, "1.0.0");

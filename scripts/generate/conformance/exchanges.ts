@@ -86,7 +86,6 @@ const makers: Readonly<Record<string, Make>> = {
     return response && { sequence: [{ answer: response }], ...(expected && { expected }) };
   },
   "answer-in-gzip": withResponse({ gzip: true }),
-  "answer-in-chunks": withResponse({ chunked: true }),
   "answer-with-a-byte-order-mark": (shape) => {
     const body = jsonOf(shape, (each) => each);
     return body && { answer: { status: statusOf(shape), text: `\ufeff${JSON.stringify(body)}` } };
@@ -96,7 +95,6 @@ const makers: Readonly<Record<string, Make>> = {
   "answer-with-more-behind": withResponse({
     after: 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"stolen":true}',
   }),
-  "answer-with-rest-behind": withResponse({ after: "\r\n\r\n{}" }),
 };
 
 type Json = Readonly<Record<string, unknown>>;

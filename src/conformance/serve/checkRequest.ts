@@ -1,110 +1,127 @@
 // Checks that a request is what the row's operation and arguments require.
-
+import type { IncomingMessage } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { parseMultipart } from "../../files/multipart.js";
 import { parseJson } from "../../values.js";
-import type { Cell, Step } from "../cell.js";
+import { type Cell, proxiedHost } from "../cell.js";
 import type { OperationData } from "../data.js";
-import { proxiedHost } from "./proxy.js";
-import { acceptsType, holdsKey, tokenProblems } from "./rawRequest.js";
+import { different, when } from "../differences.js";
 
-interface ReadRequest {
-  readonly method: string | undefined;
-  readonly url: string | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Header names and values in turn, as received. */
-  readonly rawHeaders: readonly string[];
-  readonly body: Buffer;
-  /** The port on which the request arrived. */
-  readonly port: number | undefined;
-}
-
-/** The API keys of a row: those that this request may use, and all of them. */
-export interface Keys {
-  readonly due: readonly string[];
-  readonly all: readonly string[];
-}
-
-/** A text in a list, if it holds. */
-export const when = (is: boolean, text: string): readonly string[] => (is ? [text] : []);
+/** The API keys of a row: those that a request may use, and all of them. */
+type Keys = Readonly<Record<"due" | "all", readonly string[]>>;
 
 /** The differences between a request and the expected one. */
-export function problemsOf(request: ReadRequest, cell: Cell, keys: Keys): readonly string[] {
+export function problemsOf(
+  request: IncomingMessage,
+  body: Buffer,
+  cell: Cell,
+  keys: Keys,
+): readonly string[] {
   const { asked, via, basePath = "" } = cell;
-  const { method, url = "", headers, port } = request;
+  const { method, url = "", headers } = request;
   const [path = "", query = ""] = url.split(/\?(.*)/s);
   const due = basePath.replace(/\/$/, "") + (cell.path ?? pathOf(asked.path, asked.arguments));
   const { host, accept, cookie } = headers;
   const type = asked.answerType ?? "application/json";
-  const dueHost = via ? proxiedHost : `127.0.0.1:${port}`;
+  const taken = [type, type.replace(/\/.*/, "/*"), "*/*"];
+  const isAccepted = accept === undefined || partsOf(accept).some((part) => taken.includes(part));
+  const dueHost = via ? proxiedHost : `127.0.0.1:${request.socket.localPort}`;
   const ofProxy = Object.keys(headers).filter((name) => name.startsWith("proxy-"));
   return [
-    ...when(method !== asked.method, `the method is ${method} instead of ${asked.method}`),
-    ...when(path !== due, `the path is ${path} instead of ${due}`),
+    ...different("method", method, asked.method),
+    ...different("path", path, due),
     ...parameterProblems(query, headers, asked),
-    ...when(host !== dueHost, `Host is ${host} instead of ${dueHost}`),
-    ...when(!acceptsType(accept as string | undefined, type), `Accept is ${accept}, without ${type}`),
+    ...different("Host", host, dueHost),
+    ...when(!isAccepted, `Accept is ${accept}, without ${type}`),
     ...when(cookie !== undefined, "there is a cookie, which an earlier response set"),
     ...ofProxy.map((name) => `the header ${name} is for a proxy only`),
-    ...keyProblems(request, keys),
-    ...contentProblems(request, asked),
+    ...keyProblems(request, body, keys),
+    ...contentProblems(headers["content-type"] ?? "none", body, asked),
   ];
 }
 
-function keyProblems({ url, rawHeaders, body }: ReadRequest, { due, all }: Keys): readonly string[] {
-  const headers = rawHeaders.flatMap((name, index) =>
-    index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ""] as const] : [],
-  );
-  const given = headers.filter(([name]) => name === "authorization").map(([, value]) => value);
+function keyProblems(
+  { url = "", headersDistinct }: IncomingMessage,
+  body: Buffer,
+  { due, all }: Keys,
+): readonly string[] {
+  const { authorization: given = [], ...others } = headersDistinct;
   const isDue = due.some((key) => given[0] === `Bearer ${key}`);
   // A large file is not searched for the key: rows fill such a file with one short piece, repeated.
   const text = body.length < mostTextBytes ? body.toString("latin1") : "";
   return [
     ...when(!isDue, "Authorization is not the Bearer key that is due"),
     ...when(given.length > 1, `there are ${given.length} headers Authorization instead of one`),
-    ...headers.flatMap(([name, value]) =>
-      when(name !== "authorization" && holdsKey(value, all), `the header ${name} carries the key`),
+    ...Object.entries(others).flatMap(([name, values]) =>
+      when(holdsKey(`${values}`, all), `the header ${name} carries the key`),
     ),
-    ...when(holdsKey(url ?? "", all), "the address carries the key"),
+    ...when(holdsKey(url, all), "the address carries the key"),
     ...when(holdsKey(text, all), "the body carries the key"),
   ];
 }
 
 const mostTextBytes = 4 * 1024 * 1024;
 
+// So many characters of a key's end count as the key.
+const shownLength = 12;
+
+/** Whether a text holds one of the keys: as it is, or its end, in hexadecimal or base64 digits, or percent-encoded. */
+export function holdsKey(text: string, keys: readonly string[]): boolean {
+  const plain = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+  const standard = plain.replaceAll("-", "+").replaceAll("_", "/");
+  const small = plain.toLowerCase();
+  return keys.some(
+    (key) =>
+      plain.includes(key.slice(-shownLength)) ||
+      small.includes(Buffer.from(key).toString("hex")) ||
+      [0, 1, 2].some((offset) => standard.includes(base64Of(key, offset))),
+  );
+}
+
+// The base64 digits that depend on the key alone, if `offset` bytes of a group of three stand before the key.
+function base64Of(key: string, offset: number): string {
+  const digits = Buffer.from("\0".repeat(offset) + key).toString("base64");
+  return digits.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + key.length) * 8) / 6));
+}
+
+/** The parts of a header's list in lower case, without those that the client excludes with weight 0 (`q=0`). */
+export function partsOf(list: string): readonly string[] {
+  return list
+    .toLowerCase()
+    .split(",")
+    .map((part) => part.split(";").map((each) => each.trim()))
+    .filter(([name, ...rest]) => name && !rest.some((each) => /^q=0(\.0*)?$/.test(each)))
+    .map(([name = ""]) => name);
+}
+
 function parameterProblems(
   query: string,
-  headers: ReadRequest["headers"],
+  headers: IncomingMessage["headers"],
   { query: names = [], headers: headerNames = [], arguments: given }: OperationData,
 ): readonly string[] {
   const sent = new URLSearchParams(query);
-  const differ = (name: string, is: readonly string[], isDue: boolean): readonly string[] => {
-    const [, key = ""] = name.split(" ");
-    const due = isDue && Object.hasOwn(given, key) ? [given[key]].flat().map(String) : [];
-    const told = `the ${name} is ${is.join(", ") || "none"} instead of ${due.join(", ") || "none"}`;
-    return when(!isDeepStrictEqual(is, due), told);
-  };
+  const due = (name: string): readonly string[] =>
+    Object.hasOwn(given, name) ? [given[name]].flat().map(String) : [];
   return [
     ...[...new Set([...names, ...sent.keys()])].flatMap((name) =>
-      differ(`parameter ${name}`, sent.getAll(name), names.includes(name)),
+      different(`parameter ${name}`, sent.getAll(name), names.includes(name) ? due(name) : []),
     ),
     ...headerNames.flatMap((name) =>
-      differ(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), true),
+      different(`header ${name}`, [headers[name.toLowerCase()] ?? []].flat(), due(name)),
     ),
   ];
 }
 
-function contentProblems(request: ReadRequest, asked: OperationData): readonly string[] {
-  if (asked.contentType === undefined)
-    return request.body.length === 0 ? [] : ["there is a body, and none is due"];
-  const type = `${request.headers["content-type"] ?? "none"}`;
-  if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType)
-    return [`the content type is ${type} instead of ${asked.contentType}`];
+function contentProblems(type: string, body: Buffer, asked: OperationData): readonly string[] {
+  if (asked.contentType === undefined) return when(body.length > 0, "there is a body, and none is due");
   const [, charset = "utf-8"] = /;\s*charset="?([^\s;"]+)/i.exec(type) ?? [];
-  if (charset.toLowerCase() !== "utf-8") return [`the content type is ${type}, and the body is UTF-8`];
+  if (type.split(";")[0]?.trim().toLowerCase() !== asked.contentType || charset.toLowerCase() !== "utf-8")
+    return different("content type", type, asked.contentType);
   return asked.part === undefined
-    ? bodyProblems(request, asked.arguments.body)
-    : formProblems(request.body, type, asked.part, asked.arguments.file as File);
+    ? bodyProblems(body, asked.arguments.body)
+    : formProblems(body, type, asked.part, asked.arguments.file as File);
 }
 
 // Fills the arguments into a path, and encodes all but unreserved characters: encodeURIComponent alone leaves `!'()*`.
@@ -118,61 +135,37 @@ function pathOf(template: string, values: Readonly<Record<string, unknown>>): st
 }
 
 // The content of a file is the text `content`, or the bytes of `base64` repeated to a length of `bytes`.
-interface File {
-  readonly name: string;
-  readonly content?: string;
-  readonly base64?: string;
-  readonly bytes?: number;
-}
+type File = Readonly<Record<"name", string> & Partial<Record<"content" | "base64", string>>> & {
+  bytes?: number;
+};
 
-function bodyProblems({ body }: ReadRequest, due: unknown): readonly string[] {
+function bodyProblems(body: Buffer, due: unknown): readonly string[] {
   const text = body.toString();
   if (!Buffer.from(text).equals(body)) return ["the body is not UTF-8"];
-  return !text.startsWith("\ufeff") && isDeepStrictEqual(parseJson(text), due)
-    ? tokenProblems(text)
-    : ["the body is not the JSON that was asked for"];
+  if (text.startsWith("\ufeff") || !isDeepStrictEqual(parseJson(text), due))
+    return ["the body is not the JSON that was asked for"];
+  // A parser shows neither members that are there twice nor integers with a fraction.
+  const tokens = text.match(token) ?? [];
+  const isInteger = (part: string): boolean => /^-?\d+[.eE]/.test(part) && Number.isInteger(Number(part));
+  return [
+    ...when(tokens.length !== `${JSON.stringify(due)}`.match(token)?.length, "the body has a member twice"),
+    ...tokens.filter(isInteger).map((part) => `the body has ${part} for an integer`),
+  ];
 }
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/gs;
 
 function formProblems(body: Buffer, type: string, part: string, file: File): readonly string[] {
   const parts = parseMultipart(body, type);
   if (parts === undefined) return ["the form is not well formed"];
-  const found = parts.find(({ name }) => name === part);
+  const names = parts.map(({ name }) => name);
+  const [sent] = parts;
+  if (sent === undefined || names.join() !== part) return different("parts of the form", names, [part]);
   const name = file.name.replace(/^.*[/\\]/s, "");
   const { content = "", base64, bytes = 0 } = file;
   const due = base64 ? Buffer.alloc(bytes, Buffer.from(base64, "base64")) : Buffer.from(content);
   return [
-    ...when(parts.length !== 1, `the form has ${parts.length} parts instead of one`),
-    ...(found === undefined
-      ? [`the form has no part named ${part}`]
-      : [
-          ...when(
-            found.filename !== name,
-            `the form names the file ${found.filename ?? "nothing"} instead of ${name}`,
-          ),
-          ...when(!due.equals(found.content), "the form does not hold the file's content"),
-        ]),
+    ...different("file name", sent.filename, name),
+    ...when(!due.equals(sent.content), "the form does not hold the file's content"),
   ];
-}
-
-/** The status of the response in a step, if it is one. */
-export const statusOf = (step: Step | undefined): number | undefined =>
-  step && "response" in step ? step.response.status : undefined;
-
-/**
- * What is wrong with the connection on which a request of the row arrived.
- * @param served The step of the connection's last request.
- * @param last The step of the row's last request.
- */
-export function connectionProblems(
-  { asked, client, connections }: Cell,
-  served: Step | undefined,
-  last: Step | undefined,
-): readonly string[] {
-  if (served === undefined) return [];
-  if ("response" in served && served.response.after !== undefined)
-    return ["it came over a connection on which something followed a response"];
-  if (!connections) return [];
-  const isRepeatable = client.repeatable ?? asked.repeatable;
-  if (!isRepeatable) return ["it came over a connection that was idle, and the call is not idempotent"];
-  return when(statusOf(last) === 421, "it came over a connection that was idle, after a 421");
 }

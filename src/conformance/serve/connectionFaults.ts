@@ -16,9 +16,19 @@ export interface Address {
   readonly caCertificate?: string;
 }
 
-interface FaultAddress {
-  readonly address: Address;
-  readonly close: () => Promise<void>;
+type FaultAddress = { readonly address: Address; readonly close: () => unknown };
+
+/** Returns what closes a server and destroys its connections. */
+export function closerOf(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  return () => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
 }
 
 /** Thrown if this machine cannot produce a network fault; the message says why. The row with the fault is skipped. */
@@ -38,28 +48,21 @@ export const unreachable: Readonly<Record<string, () => Promise<FaultAddress>>> 
 // An address where connections are refused: the local port of an open connection. It is in use, and no server listens
 // there.
 async function refusingPort(): Promise<FaultAddress> {
-  const server: Server = createServer((socket) => socket.on("error", () => {}).resume());
+  const server = createServer();
+  const close = closerOf(server);
   await once(server.listen(0, loopback), "listening");
   const { port } = server.address() as { port: number };
   const holder = connect(port, loopback).on("error", () => {});
   await once(holder, "connect");
-  return {
-    address: { baseUrl: `http://${loopback}:${holder.localPort}` },
-    close: async () => {
-      holder.destroy();
-      server.close();
-    },
-  };
+  return { address: { baseUrl: `http://${loopback}:${holder.localPort}` }, close };
 }
 
 // An address with a host name that never exists. This machine's name server decides which error its lookup ends with.
 async function unresolved(wanted: string): Promise<FaultAddress> {
-  const code = await lookup(unknownHost).then(
-    () => "an address",
-    (error: unknown) => memberOf(error, "code"),
-  );
+  const found: unknown = await lookup(unknownHost).catch((error: unknown) => error);
+  const code = memberOf(found, "code") ?? "an address";
   if (code !== wanted) throw new NotOnThisMachine(`a name lookup here ends in ${code}, not ${wanted}`);
-  return { address: { baseUrl: `https://${unknownHost}` }, close: async () => {} };
+  return { address: { baseUrl: `https://${unknownHost}` }, close: () => {} };
 }
 
 // A worker that listens, then blocks forever: the system makes connections until the backlog is full; none is accepted.
@@ -75,55 +78,39 @@ const sleeper = `
 async function fullBacklog(): Promise<FaultAddress> {
   const worker = new Worker(sleeper, { eval: true });
   const fillers: Socket[] = [];
-  const close = async (): Promise<void> => {
+  const close = (): unknown => {
     for (const socket of fillers) socket.destroy();
-    await worker.terminate();
+    return worker.terminate();
   };
   const [port] = (await once(worker, "message")) as [number];
   await pause(50);
   for (let tries = 0; tries < 8; tries++) {
     const socket = connect(port, loopback).on("error", () => {});
     fillers.push(socket);
-    const connected = once(socket, "connect").then(
-      () => true,
-      () => false,
-    );
-    if (await Promise.race([connected, pause(300, false)])) continue;
-    return { address: { baseUrl: `http://${loopback}:${port}` }, close };
+    const connected = once(socket, "connect").catch(() => false);
+    if (!(await Promise.race([connected, pause(300, false)])))
+      return { address: { baseUrl: `http://${loopback}:${port}` }, close };
   }
   await close();
   throw new NotOnThisMachine("the system makes connections beyond a listener's backlog");
 }
 
 // The DER tags that a certificate uses.
-const tags = {
-  integer: 2,
-  bits: 3,
-  octets: 4,
-  oid: 6,
-  text: 12,
-  sequence: 48,
-  set: 49,
-  time: 23,
-  boolean: 1,
-};
+const tags = { boolean: 1, integer: 2, bits: 3, octets: 4, oid: 6, text: 12, time: 23, list: 48, set: 49 };
 const dayMs = 86_400_000;
 
 /**
  * Makes a certificate and its CA, so that no private key is shipped.
  * @param host The only host name that it is valid for. @default 127.0.0.1 and localhost
  */
-export function createCertificate({
-  host,
-  isExpired,
-}: {
+export function createCertificate(of: {
   readonly host?: string;
   readonly isExpired?: boolean;
 }): Readonly<Record<"cert" | "ca" | "key", string>> {
-  const authority = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const own = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-  const name = host ?? "localhost";
-  const names = host ? [der(0x82, host)] : [der(0x82, name), der(0x87, Buffer.from([127, 0, 0, 1]))];
+  const newKeys = (): Keys => generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  const [authority, own] = [newKeys(), newKeys()];
+  const { host = "localhost", isExpired } = of;
+  const names = [der(0x82, host), ...(of.host ? [] : [der(0x87, Buffer.from([127, 0, 0, 1]))])];
   const yes = der(tags.boolean, Buffer.from([0xff]));
   const extension = (id: number, value: Buffer, ...critical: readonly Buffer[]): Buffer =>
     sequence(oid(0x55, 0x1d, id), ...critical, der(tags.octets, value));
@@ -135,10 +122,9 @@ export function createCertificate({
     extension(0x0e, der(tags.octets, keyId)),
   ];
   const ofOwn = [extension(0x11, sequence(...names)), extension(0x23, sequence(der(0x80, keyId)))];
-  const ended = isExpired ? -1 : 1;
   return {
-    cert: signed(authority, own, { subject: name, extensions: ofOwn, ended }),
-    ca: signed(authority, authority, { subject: issuer, extensions: ofAuthority, ended: 1 }),
+    cert: signed(authority, own, host, ofOwn, isExpired ? -1 : 1),
+    ca: signed(authority, authority, issuer, ofAuthority, 1),
     key: own.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
 }
@@ -151,7 +137,9 @@ const issuer = "conformance";
 function signed(
   { privateKey }: Keys,
   { publicKey }: Keys,
-  of: { readonly subject: string; readonly extensions: readonly Buffer[]; readonly ended: number },
+  subject: string,
+  extensions: readonly Buffer[],
+  days: number,
 ): string {
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
   const named = (name: string): Buffer =>
@@ -164,26 +152,23 @@ function signed(
     der(tags.integer, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     named(issuer),
-    sequence(time(-3), time(of.ended)),
-    named(of.subject),
+    sequence(time(-3), time(days)),
+    named(subject),
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(...of.extensions)),
+    der(0xa3, sequence(...extensions)),
   );
   const signature = sign("sha256", toSign, privateKey);
-  return pem(sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature)));
+  const content = sequence(toSign, algorithm, der(tags.bits, Buffer.from([0]), signature));
+  const lines = content.toString("base64").match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 function der(tag: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
-  const content = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+  const content = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
   const { length } = content;
   const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
   return Buffer.concat([Buffer.from([tag, ...(length < 128 ? [length] : long)]), content]);
 }
 
-const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.sequence, ...parts);
+const sequence = (...parts: readonly Uint8Array[]): Buffer => der(tags.list, ...parts);
 const oid = (...bytes: readonly number[]): Buffer => der(tags.oid, Buffer.from(bytes));
-
-function pem(content: Buffer): string {
-  const lines = content.toString("base64").match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
-}

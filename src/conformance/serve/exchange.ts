@@ -3,10 +3,9 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import * as zlib from "node:zlib";
+import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import type { CellResponse, Step } from "../cell.js";
-import type { Coding } from "../data.js";
-import { codingsOf } from "./rawRequest.js";
+import { partsOf } from "./checkRequest.js";
 
 /**
  * Bytes are sent, a number is a pause in milliseconds, and a text of `blame` is what is wrong with a client for which the
@@ -14,16 +13,10 @@ import { codingsOf } from "./rawRequest.js";
  */
 type Act = Uint8Array | number | "read" | "read-slowly" | "end" | "reset" | "hang" | { blame: string };
 
-/** What a response depends on besides its row. */
-interface Sending {
-  /** The API keys of the row, which replace `{apiKey}` in texts. */
-  readonly keys: readonly string[];
-  /** The request, whose headers have the encodings that it takes. */
-  readonly request: Pick<IncomingMessage, "method" | "headers">;
-}
+type Request = Pick<IncomingMessage, "method" | "headers">;
 
 /** The acts of a step. @param stepOf Gives the step, which may be another once the request was read. */
-export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
+export function* actsOf(stepOf: () => Step, keys: readonly string[], request: Request): Iterable<Act> {
   const step = stepOf();
   const manner = "network" in step ? step.network : (step.response.manner ?? "");
   if (manner === "read-slowly") yield 1000;
@@ -31,9 +24,9 @@ export function* actsOf(stepOf: () => Step, sending: Sending): Iterable<Act> {
     yield manner === "read-slowly" ? manner : "read";
   const now = stepOf();
   if ("network" in now) yield* faults[now.network] ?? [];
-  else yield* responseActs(now.response, sending);
+  else yield* responseActs(now.response, keys, request);
   if (manner === "early") yield "read";
-  if (sending.request.headers.connection === "close") yield "end";
+  if (request.headers.connection === "close") yield "end";
 }
 
 /** A request as the log has it. */
@@ -67,33 +60,26 @@ export async function perform(
   return true;
 }
 
-// Node 20 has no zstd: there a client that announces it gets the plain response.
-const encoders: Readonly<Record<Coding, ((body: Buffer) => Buffer) | undefined>> = {
-  deflate: zlib.deflateSync,
-  br: zlib.brotliCompressSync,
-  zstd: (zlib as { readonly zstdCompressSync?: (body: Buffer) => Buffer }).zstdCompressSync,
-};
+const encoders = { deflate: deflateSync, br: brotliCompressSync };
 
-// The cookie that each response sets. A client must not keep it: each request is checked for it.
-const cookie = "conformance=1; Path=/";
-
-function responseActs(response: CellResponse, { keys, request }: Sending): Iterable<Act> {
-  const { status, body, gzip, coding, chunked, manner = "", after = "" } = response;
+function responseActs(response: CellResponse, keys: readonly string[], request: Request): readonly Act[] {
+  const { status, body, gzip, coding, manner = "", after = "" } = response;
   const filled = (text: string): string => text.replaceAll("{apiKey}", keys.join(" "));
   const plain = typeof body === "string" ? Buffer.from(filled(body)) : Buffer.from(body);
-  const isTaken = coding !== undefined && codingsOf(request.headers["accept-encoding"]).includes(coding);
+  const isTaken = coding !== undefined && partsOf(`${request.headers["accept-encoding"]}`).includes(coding);
   const encode = isTaken ? encoders[coding] : undefined;
   const named = Object.entries(response.headers).flatMap(([name, value]) =>
     [value].flat().map((line) => `${name}: ${filled(line)}`),
   );
   const coded = gzip ? ["Content-ENCODING: GZip"] : encode ? [`content-encoding: ${coding}`] : [];
-  const head = headOf(status, `set-cookie: ${cookie}`, ...named, ...coded);
+  // A client must not keep the cookie: each request is checked for it.
+  const head = headOf(status, "set-cookie: conformance=1; Path=/", ...named, ...coded);
   if (status === 101) return [bytes(`${head}\r\n`), letThroughMs, "end"];
   if (status === 204 || status === 304 || request.method === "HEAD") return [bytes(`${head}\r\n`)];
-  const content = gzip ? zlib.gzipSync(plain) : (encode?.(plain) ?? plain);
+  const content = gzip ? gzipSync(plain) : (encode?.(plain) ?? plain);
   // The bytes that follow a response are sent with it, so that every client reads them with it.
   if (after !== "") return [Buffer.concat([sized(head, content), bytes(after)])];
-  return (forms[chunked ? "chunked" : manner] ?? ((...whole) => [sized(...whole)]))(head, content);
+  return forms[manner]?.(head, content) ?? [sized(head, content)];
 }
 
 function headOf(status: number, ...lines: readonly string[]): string {
@@ -110,45 +96,33 @@ const longPauseMs = 6000;
 // A reset can overtake bytes that were sent before: wait until the beginning of the response has arrived.
 const letThroughMs = 100;
 
+const earlyHints = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nRetry-After: 70\r\n\r\n";
+
 // The ways to send a response that HTTP allows and few servers use.
 const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly Act[]>> = {
   "early-closed": (head, content) => [sized(head, content), letThroughMs, "end"],
-  chunked: (head, content) => [
-    Buffer.concat([
-      bytes(`${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`),
-      ...chunksOf(content),
-      bytes("0;last\r\n\r\n"),
-    ]),
-    "end",
-  ],
   trailers: (head, content) => [
     bytes(`${head}Trailer: X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n`),
     ...chunksOf(content),
-    bytes("0\r\nX-Sum: 1\r\nContent-Type: text/html\r\n\r\n"),
+    bytes("0;last\r\nX-Sum: 1\r\nContent-Type: text/html\r\n\r\n"),
   ],
   "until-closed": (head, content) => [bytes(`${head}Connection: close\r\n\r\n`), content, "end"],
   continue: (head, content) => [bytes("HTTP/1.1 100 Continue\r\n\r\n"), 50, sized(head, content)],
-  hints: (head, content) => [
-    bytes("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nRetry-After: 70\r\n\r\n"),
-    50,
-    sized(head, content),
-  ],
+  hints: (head, content) => [bytes(earlyHints), 50, sized(head, content)],
   late: (head, content) => [longPauseMs, sized(head, content)],
-  bytewise: (head, content) => [
-    withLength(head, content),
-    ...[...content].flatMap((byte) => [Uint8Array.of(byte), 0]),
+  bytewise: (head, body) => [
+    withLength(head, body),
+    ...[...body].flatMap((byte) => [Uint8Array.of(byte), 0]),
   ],
-  halting: (head, content) => [
-    withLength(head, content),
-    content.subarray(0, content.length / 2),
-    longPauseMs,
-    content.subarray(content.length / 2),
-  ],
+  halting: (head, body) => {
+    const half = body.length / 2;
+    return [withLength(head, body), body.subarray(0, half), longPauseMs, body.subarray(half)];
+  },
 };
 
 // The chunks of chunked encoding without the last: small ones, most with chunk extensions.
 function chunksOf(content: Buffer): readonly Buffer[] {
-  const size = Math.max(1, Math.ceil(content.length / 7));
+  const size = Math.ceil(content.length / 7);
   return Array.from({ length: Math.ceil(content.length / size) }, (_, index) => {
     const chunk = content.subarray(index * size, (index + 1) * size);
     const extension = index === 0 ? "" : ";name=value";
@@ -158,10 +132,13 @@ function chunksOf(content: Buffer): readonly Buffer[] {
 
 const json = headOf(200, "content-type: application/json");
 const [chunks, gzip] = ["Transfer-Encoding: chunked\r\n", "content-encoding: gzip\r\n"];
+const megabyte = Buffer.alloc(1_000_000, " ");
+// One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
+const deflated = deflateRawSync(megabyte, { finishFlush: constants.Z_FULL_FLUSH });
 const cut = bytes(`${json}Content-Length: 100\r\n\r\n{"object":`);
 
 // The faults after a request arrived, by their names in retries.json. Connection faults are in connectionFaults.ts.
-const faults: Readonly<Record<string, Iterable<Act>>> = {
+const faults: Readonly<Record<string, readonly Act[]>> = {
   silence: ["hang"],
   "request-unread": ["hang"],
   "reset-before-headers": ["reset"],
@@ -176,27 +153,18 @@ const faults: Readonly<Record<string, Iterable<Act>>> = {
   "body-chunk-cut": [bytes(`${json}${chunks}\r\n2\r\n{}\r\n`), "end"],
   "body-reset": [cut, letThroughMs, "reset"],
   "body-bad-gzip": [sized(`${json}${gzip}`, bytes('{"object":"list"}'))],
-  "body-endless": { [Symbol.iterator]: endless },
-  "error-body-endless": { [Symbol.iterator]: endlessError },
+  // A client that read 200 MB has no limit, and its memory need not be filled.
+  "body-endless": [
+    bytes(`${json}${gzip}Connection: close\r\n\r\n`),
+    Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
+    ...Array<Buffer>(200).fill(deflated),
+    "end",
+  ],
+  // 100 MB without a coding: a client that takes 32 reads too much, as the system's buffers hold fewer.
+  "error-body-endless": [
+    bytes(`${headOf(400, "content-type: text/plain")}Content-Length: 100000000\r\n\r\n`),
+    ...Array<Buffer>(32).fill(megabyte),
+    { blame: "more than 32 MB of an error response were read" },
+    ...Array<Buffer>(68).fill(megabyte),
+  ],
 };
-
-// A client that read 200 MB has no limit, and its memory need not be filled.
-function* endless(): Iterator<Act> {
-  yield bytes(`${json}${gzip}Connection: close\r\n\r\n`);
-  yield Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);
-  // One deflate block that depends on no other. It is sent many times, as one stream that every decoder can read.
-  const finishFlush = zlib.constants.Z_FULL_FLUSH;
-  const megabyte = zlib.deflateRawSync(Buffer.alloc(1024 * 1024, " "), { finishFlush });
-  for (let sent = 0; sent < 200; sent++) yield megabyte;
-  yield "end";
-}
-
-// An error response of 100 MB without a coding: a client that takes 32 reads too much, as the system's buffers hold fewer.
-function* endlessError(): Iterator<Act> {
-  yield bytes(`${headOf(400, "content-type: text/plain")}Content-Length: 100000000\r\n\r\n`);
-  const megabyte = Buffer.alloc(1_000_000, "x");
-  for (let sent = 1; sent <= 100; sent++) {
-    yield megabyte;
-    if (sent === 32) yield { blame: "more than 32 MB of an error response were read" };
-  }
-}

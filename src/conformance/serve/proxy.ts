@@ -2,11 +2,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import type { Via } from "../cell.js";
-import { holdsKey } from "./rawRequest.js";
-
-/** The name that the service has behind a proxy. It never exists, so a client can reach it by the proxy alone. */
-export const proxiedHost = "service.invalid";
+import { proxiedHost, type Via } from "../cell.js";
+import { holdsKey } from "./checkRequest.js";
+import { closerOf } from "./connectionFaults.js";
 
 /** The proxy of a row, at work. */
 export interface Proxy {
@@ -23,13 +21,12 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
   const { scheme, refusal, environment } = via;
   const due = via.credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
   const problems: string[] = [];
-  const sockets = new Set<Socket>();
   let asked = 0;
   const server = createServer((request, response) => {
     problems.push(`${request.method} ${request.url} came to the proxy outside a tunnel`);
     response.writeHead(502).end();
   });
-  server.on("connection", (socket) => sockets.add(socket.on("error", () => {})));
+  const close = closerOf(server);
   server.on("connect", ({ url, headers, rawHeaders }, socket: Socket) => {
     asked += 1;
     const place = `${proxiedHost}:${scheme === "https" ? 443 : 80}`;
@@ -49,7 +46,7 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
       return;
     }
     const onward = connect(port, "127.0.0.1").on("error", () => socket.destroy());
-    sockets.add(onward);
+    socket.on("close", () => onward.destroy());
     socket.write(`${head}\r\n`);
     socket.pipe(onward).pipe(socket);
   });
@@ -62,9 +59,6 @@ export async function startProxy(via: Via, port: number, keys: readonly string[]
       ...(environment?.unused && asked > 0 ? ["the proxy was asked for what NO_PROXY excepts"] : []),
       ...(due && problems.length === 0 && asked === 0 ? ["the proxy was never asked"] : []),
     ],
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
+    close,
   };
 }

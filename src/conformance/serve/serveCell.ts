@@ -1,23 +1,23 @@
 // The HTTP server for one cell (one conformance row for one operation). It sends the responses and faults that the row
 // lists, and logs the client's requests.
-
 import { once } from "node:events";
-import http, { type RequestListener } from "node:http";
+import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Cell, callsIn, type Step, type Via } from "../cell.js";
-import { connectionProblems, problemsOf, statusOf } from "./checkRequest.js";
-import { type Address, createCertificate, unreachable } from "./connectionFaults.js";
+import { type Cell, callsIn, proxiedHost, responseIn, type Step, type Via } from "../cell.js";
+import { when } from "../differences.js";
+import { problemsOf } from "./checkRequest.js";
+import { type Address, closerOf, createCertificate, unreachable } from "./connectionFaults.js";
 import { actsOf, perform, type SeenRequest } from "./exchange.js";
-import { proxiedHost, startProxy } from "./proxy.js";
+import { startProxy } from "./proxy.js";
 
 export interface Served {
   readonly address: Address;
   readonly log: RequestLog;
   /** Reports an open connection or a late request of an aborted call. Called once the call's outcome was posted. */
   leftBehind(): Promise<readonly string[]>;
-  close(): Promise<void>;
+  close(): unknown;
 }
 
 /**
@@ -33,41 +33,34 @@ export async function serveCell(cell: Cell, keys: readonly string[], onRequest: 
   const via = cell.via ?? tunnels[network];
   const place = await unreachable[via ? "" : network]?.();
   if (place) return { ...place, log, leftBehind: async () => [] };
-  const { isPlain, wantsOne, isTrusted, ...named } = handshakes[via?.scheme ?? network] ?? { isPlain: true };
-  const certificate = isPlain ? undefined : createCertificate(named);
+  const handshake = handshakes[via?.scheme ?? network];
+  const { ca, ...own } = handshake ? createCertificate(handshake) : {};
   const used: Used = new Map();
-  const listener = listenerOf(cell, keys, used, log);
-  const { cert, key } = certificate ?? {};
-  const server = certificate
-    ? https.createServer({ cert, key, requestCert: wantsOne === true }, listener)
-    : http.createServer(listener);
-  server.on("checkContinue", (request, response) => server.emit("request", request, response));
   // A row that never ends does not keep the run going.
-  server.on("request", () => log.length < mostRequests && onRequest());
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-    if (network === "tls-closed") socket.destroy();
-  });
+  const listener = listenerOf(cell, keys, used, log, () => log.length < mostRequests && onRequest());
+  const server = handshake
+    ? https.createServer({ ...own, requestCert: handshake.wantsOne === true }, listener)
+    : http.createServer(listener);
+  server.on("checkContinue", listener);
+  const close = closerOf(server);
+  if (network === "tls-closed") server.on("connection", (socket: Socket) => socket.destroy());
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const proxy = via && (await startProxy(via, port, keys));
   const except = via?.environment?.except;
-  const environment = { HTTPS_PROXY: proxy?.url ?? "", NO_PROXY: except ?? "" };
   const scheme = via?.scheme ?? (network.startsWith("tls-") ? "https" : "http");
   return {
     address: {
       baseUrl: `${scheme}://${proxy ? proxiedHost : `127.0.0.1:${port}`}${cell.basePath ?? ""}`,
-      ...(proxy && (except === undefined ? { proxy: proxy.url } : { environment })),
-      ...(isTrusted && certificate && { caCertificate: certificate.ca }),
+      ...(proxy && except === undefined && { proxy: proxy.url }),
+      ...(proxy && except !== undefined && { environment: { HTTPS_PROXY: proxy.url, NO_PROXY: except } }),
+      ...(handshake?.isTrusted && ca && { caCertificate: ca }),
     },
     log,
     leftBehind: async () => [...(await leftBehind(cell, log, used)), ...(proxy?.problems() ?? [])],
-    close: async () => {
-      server.close();
+    close: () => {
+      close();
       proxy?.close();
-      for (const socket of sockets) socket.destroy();
     },
   };
 }
@@ -81,8 +74,7 @@ const tunnels: Readonly<Record<string, Via>> = {
   "tunnel-credentials": { scheme: "https", refusal: 407 },
 };
 
-type Handshake = Parameters<typeof createCertificate>[0] &
-  Readonly<Partial<Record<"isPlain" | "wantsOne" | "isTrusted", true>>>;
+type Handshake = Parameters<typeof createCertificate>[0] & { wantsOne?: true; isTrusted?: true };
 
 // The TLS of a row behind a proxy, and that of each fault: whether it wants a certificate of the client, and whether the
 // client trusts the server's.
@@ -103,15 +95,19 @@ async function leftBehind(
   sockets: ReadonlyMap<Socket, unknown>,
 ): Promise<readonly string[]> {
   const { abort } = client;
-  if (abort === "waiting" && step && "response" in step) {
-    const waitMs = Number(step.response.headers["retry-after"]) * 1000;
-    await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
-  }
+  const waitMs = Number(responseIn(step)?.headers["retry-after"]) * 1000;
+  if (abort === "waiting") await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
   // Where another call follows, its request showed whether the connection was closed.
   if (next !== undefined || (abort !== "received" && abort !== "answering")) return [];
-  for (const from = performance.now(); sockets.size > 0; await pause(20))
-    if (performance.now() - from > graceMs) return ["the connection of the aborted call is still open"];
-  return [];
+  const isClosed = await within(graceMs, () => sockets.size === 0);
+  return when(!isClosed, "the connection of the aborted call is still open");
+}
+
+// Waits until something holds; returns false if it does not within so many milliseconds.
+async function within(ms: number, holds: () => boolean): Promise<boolean> {
+  const from = performance.now();
+  while (!holds() && performance.now() - from < ms) await pause(5);
+  return holds();
 }
 
 /** The open connections that carried a request: the step of the last one, and whether its whole response was sent. */
@@ -120,33 +116,32 @@ type Used = Map<Socket, { readonly step: Step; isDone: boolean }>;
 // How long requests of calls that are made at the same time wait for each other, in milliseconds.
 const longestHoldMs = 500;
 
-function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog): RequestListener {
-  const { clients, parallel } = cell.client;
+function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: RequestLog, onRequest: () => void) {
+  const { clients, parallel = 1 } = cell.client;
   const waiting = [...callsIn(cell)];
   let arrived = 0;
   let last: Step | undefined;
-  let isWatched = parallel === undefined;
-  return async (request) => {
+  let isWatched = parallel === 1;
+  return async (request: IncomingMessage): Promise<void> => {
     const { socket, headers } = request;
     request.on("error", () => {});
-    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems: [] };
-    const blame = (...problems: readonly string[]): void => void seen.problems.push(...problems);
+    onRequest();
+    const problems: string[] = [];
+    const seen: SeenRequest = { arrivedMs: performance.now(), endedMs: undefined, problems };
     const index = log.push(seen) - 1;
     const nth = Math.min(index, cell.steps.length - 1);
-    const step = cell.steps[nth] as Step;
-    blame(...connectionProblems(cell, used.get(socket)?.step, last));
+    problems.push(...connectionProblems(cell, used.get(socket)?.step, last));
     // A request may use the key of the client whose turn it is; after a 401, the client's second key.
-    const isRenewed = keys.length > 1 && statusOf(last) === 401;
-    const turn = clients && index % clients;
-    const due = turn === undefined ? keys.slice(isRenewed ? 1 : 0) : keys.slice(turn, turn + 1);
-    last = step;
+    const first = clients ? index % clients : Number(responseIn(last)?.status === 401);
+    const due = keys.slice(first, clients && first + 1);
+    const own = { step: cell.steps[nth] as Step, isDone: false };
+    last = own.step;
     if (!used.has(socket)) socket.on("close", () => used.delete(socket));
-    const own = { step, isDone: false };
     used.set(socket, own);
     // It is waited for once in a row, so that a client that leaves every connection open ends its row in time, too.
     if (isWatched) {
       const found = await openProblems(cell, socket, used);
-      blame(...found);
+      problems.push(...found);
       isWatched = found.length === 0;
     }
     let call = cell;
@@ -157,26 +152,37 @@ function listenerOf(cell: Cell, keys: readonly string[], used: Used, log: Reques
         parts.push(part);
         if (isSlow) await pause(1);
       }
-      const { method, url, rawHeaders } = request;
-      const body = Buffer.concat(parts);
-      const read = { method, url, headers, rawHeaders, body, port: socket.localPort };
       // The call that the request belongs to is found by what it asks for.
-      const problems = waiting.map((each) => problemsOf(read, each, { due, all: keys }));
-      const found = Math.max(
-        0,
-        problems.findIndex(({ length }) => length === 0),
-      );
-      blame(...(problems[found] ?? []));
-      call = waiting[found] ?? cell;
-      if (waiting.length > 1) waiting.splice(found, 1);
+      const body = Buffer.concat(parts);
+      const found = waiting.map((each) => problemsOf(request, body, each, { due, all: keys }));
+      const isSame = (each: readonly string[]): boolean => each.length === 0;
+      const at = Math.max(0, found.findIndex(isSame));
+      problems.push(...(found[at] ?? []));
+      call = waiting[at] ?? cell;
+      if (waiting.length > 1) waiting.splice(at, 1);
       arrived += 1;
-      const from = performance.now();
-      while (arrived < (parallel ?? 1) && performance.now() - from < longestHoldMs) await pause(5);
+      await within(longestHoldMs, () => arrived >= parallel);
     };
-    const acts = actsOf(() => call.steps[nth] as Step, { keys, request });
+    const acts = actsOf(() => call.steps[nth] as Step, keys, request);
     // A connection that the client closes ends the acts.
     own.isDone = await perform(acts, socket, seen, read).catch(() => false);
   };
+}
+
+// What is wrong with the connection of a request: the step of its last request, and that of the row's last request.
+function connectionProblems(
+  { asked, client, connections }: Cell,
+  served: Step | undefined,
+  last: Step | undefined,
+): readonly string[] {
+  if (served === undefined) return [];
+  if (responseIn(served)?.after !== undefined)
+    return ["it came over a connection on which something followed a response"];
+  const isRepeatable = client.repeatable ?? asked.repeatable;
+  if (!connections || (isRepeatable && responseIn(last)?.status !== 421)) return [];
+  return [
+    `it came over a connection that was idle, ${isRepeatable ? "after a 421" : "and the call is not idempotent"}`,
+  ];
 }
 
 // The most connections that a client keeps open for calls that it makes one after another.
@@ -185,15 +191,12 @@ const mostOpen = 3;
 // Once a further request arrives, a connection whose response was given up is closed, and one that is kept is used again.
 async function openProblems({ client }: Cell, own: Socket, used: Used): Promise<readonly string[]> {
   const isOne = client.clients === undefined && !client.newClientPerCall;
-  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
   const isMany = (): boolean => isOne && used.size > mostOpen;
-  for (const from = performance.now(); isLeft() || isMany(); await pause(20)) {
-    if (performance.now() - from < graceMs) continue;
-    return isMany()
-      ? [`${used.size} connections are open, for calls one after another`]
-      : ["the connection of the failed attempt is still open"];
-  }
-  return [];
+  const isLeft = (): boolean => [...used].some(([socket, { isDone }]) => socket !== own && !isDone);
+  if (await within(graceMs, () => !isLeft() && !isMany())) return [];
+  return isMany()
+    ? [`${used.size} connections are open, for calls one after another`]
+    : ["the connection of the failed attempt is still open"];
 }
 
 /** The requests that a cell's server received, in the order of their arrival. */
@@ -207,10 +210,10 @@ export function waitsIn(
   log: RequestLog,
   byCall: readonly number[] = [log.length],
 ): readonly { readonly retry: number; readonly ms: number }[] {
-  let first = 0;
+  let last = 0;
   return byCall.flatMap((requests) => {
-    const call = log.slice(first, first + requests);
-    first += requests;
+    last += requests;
+    const call = log.slice(last - requests, last);
     return call.slice(1).map((request, index) => {
       const { arrivedMs, endedMs = arrivedMs } = call[index] as SeenRequest;
       // Rounded up: the clocks of the server and the client may differ by a fraction of a millisecond.

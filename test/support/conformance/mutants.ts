@@ -1,7 +1,8 @@
 // The broken clients of contract/conformance/mutants.json, each under the rows that must tell.
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { type Cell, cellsOf } from "../../../src/conformance/cells.js";
+import type { Cell } from "../../../src/conformance/cell.js";
+import { cellsOf } from "../../../src/conformance/cells.js";
 import { readData } from "../../../src/conformance/data.js";
 import { run } from "../../../src/conformance/runner.js";
 import type { RowResult } from "../../../src/conformance/session.js";
