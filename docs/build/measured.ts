@@ -146,7 +146,7 @@ export async function reasonsPart(): Promise<Page> {
       : [
           `A call takes 1/${Math.floor(openai / tunerank)} of the CPU of the openai package ([Node ${node}, ${cpu.date.slice(0, 10)}](/guide/benchmarks.md)).`,
         ]),
-    `For [other languages](/guide/languages.md), clients from ${called} code generators were compiled and called.`,
+    `For [Go](/recipes/go.md), [Python](/recipes/python.md) and [other languages](/guide/languages.md), clients from ${called} code generators were compiled and called.`,
     `${Object.keys(dependencies).length} dependencies: [security](/guide/security.md).`,
   ];
   return { path: "parts/reasons.md", text: lines.map((line) => `- ${line}`).join("\n") };
