@@ -63,6 +63,10 @@ test("the documents for download are those that the package ships", async () => 
   for (const name of names) {
     assert.deepEqual(await download(name), await readFile(new URL(`dist/${name}`, root)), name);
   }
+  assert.deepEqual(
+    await download("skill.md"),
+    await readFile(new URL("dist/skills/tunerank/SKILL.md", root)),
+  );
 });
 
 test("every revision of the contract is served by its name, as its sums say, and the newest as latest", async () => {
@@ -96,7 +100,8 @@ test("llms.txt lists pages that are there, and llms-full.txt holds their text", 
   for (const link of links) {
     const response = await fetch(site.origin + link);
     assert.equal(response.status, 200, link);
-    if (link.endsWith(".md")) assert.ok(whole.includes((await response.text()).trim()), link);
+    if (link.endsWith(".md") && link !== "/skill.md")
+      assert.ok(whole.includes((await response.text()).trim()), link);
   }
   for (const name of await pagesOf()) {
     if (name === "404.html") continue;

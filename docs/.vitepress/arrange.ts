@@ -12,6 +12,7 @@ export function arrange(markdown: MarkdownRenderer): void {
     showTabs(tokens, html);
     showPrints(tokens, html);
     labelCells(tokens);
+    breakLongCode(tokens, markdown.utils.escapeHtml);
     if ((env as MarkdownEnv).relativePath !== "index.md") placeTools(tokens, html);
   });
 }
@@ -92,4 +93,15 @@ function labelCells(tokens: Token[]): void {
       if (names.length > 3 && column > 1 && name !== "") token.attrSet("data-label", name);
     }
   }
+}
+
+// A path in a table is broken after its slashes, where there is no room for it.
+function breakLongCode(tokens: Token[], escaped: (text: string) => string): void {
+  const cells = tokens.filter((_, at) => tokens[at - 1]?.type === "td_open");
+  for (const code of cells.flatMap(({ children }) => children ?? []))
+    if (code.type === "code_inline" && code.content.length > 30)
+      Object.assign(code, {
+        type: "html_inline",
+        content: `<code v-pre>${escaped(code.content).replace(/[/.|](?=.)/g, "$&<wbr>")}</code>`,
+      });
 }

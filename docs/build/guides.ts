@@ -4,8 +4,8 @@ import path from "node:path";
 import { relinked, repositoryLink } from "./addresses.js";
 import { writtenPages } from "./blocks.js";
 import type { Page } from "./markdown.js";
+import { programParts } from "./measured.js";
 import { contractPages, measuredParts } from "./pages.js";
-import { programParts } from "./runtimes.js";
 
 /** The guides as they should be now, by their files below the project's folder. */
 export async function guides(root: string): Promise<Record<string, string>> {

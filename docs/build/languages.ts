@@ -1,5 +1,5 @@
-import { readData } from "./data.js";
 import { block, code, type Page, prose, sentence, table } from "./markdown.js";
+import { readData } from "./measured.js";
 
 /** A row of docs/data/generators.json about a generated client, as far as the docs read it. */
 interface ClientRow {

@@ -1,19 +1,16 @@
 import { benchmarksPart } from "./benchmarks.js";
 import { codePages, errorBodyPages } from "./codes.js";
 import { commandLineParts, commandOptionsPart } from "./commandLine.js";
-import { conformancePart } from "./conformanceResults.js";
 import { Contract } from "./contract.js";
 import { decisionPages } from "./decisions.js";
 import { documentPages } from "./documents.js";
 import { enumPages } from "./enums.js";
 import { languagesPart } from "./languages.js";
 import { type Page, withUnstated } from "./markdown.js";
+import { conformancePart, outagePart, reasonsPart, runtimesPart } from "./measured.js";
 import { optionsPart } from "./options.js";
-import { outagePart } from "./outage.js";
-import { reasonsPart } from "./reasons.js";
 import { referencePages } from "./reference.js";
 import { revisionsPart, versionsPart } from "./revisions.js";
-import { runtimesPart } from "./runtimes.js";
 import { unstatedPart } from "./unstated.js";
 
 /** The pages and parts of pages that are made of the contract and of the sources. */

@@ -55,17 +55,15 @@ const silent = { log: () => {} };
 /** Makes the call with the client. */
 export async function run(experiment: Experiment): Promise<Course> {
   const send = new AsyncFunction("client", "console", `"use strict";\n${calls[experiment.operation]}`);
-  const clientOf = (service: TestService, onAttempt?: (event: AttemptEvent) => void) =>
+  const clientOf = (service: TestService, onAttempt: (event: AttemptEvent) => void) =>
     createClient({
       baseUrl: "https://service.test",
       accountId: "acme",
       apiKey: "key-of-the-lab",
       fetch: service.fetch,
-      dangerouslyAllowBrowser: true,
-      ...(onAttempt && { onAttempt, ...experiment.preset.options }),
+      onAttempt,
+      ...experiment.preset.options,
     });
-  // The client loads a method with its first call: that is no part of what is measured.
-  await send(clientOf(createTestService()), silent);
   return await follow(experiment, async (service, change) => {
     change(() => [{ kind: "attempt", from: 0 }]);
     await send(
