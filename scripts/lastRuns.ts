@@ -94,7 +94,7 @@ export interface StaleCheck extends SlowCheck {
  */
 export function recordRun(...names: readonly SlowCheckName[]): void {
   const { TUNERANK_PROVED: proved } = process.env;
-  if (proved !== undefined) {
+  if (proved) {
     appendFileSync(proved, names.map((name) => `${name}\n`).join(""));
     return;
   }
