@@ -93,7 +93,7 @@ describe("what is sent", () => {
       "resume and upload are never sent twice where both can have executed, executed is never wrongly no, and what is stored is the file",
       async () => {
         const seen = { calls: 0, repeats: 0, no: 0, unknown: 0, yes: 0, succeeded: 0, stored: 0 };
-        await holdsFor(cases, name === "fetch" ? 2_000 : 8_000, async (given) => {
+        await holdsFor(cases, name === "fetch" ? 2_000 : 4_000, async (given) => {
           const { plan, upload, reused, maxRetries, renewed } = given;
           const id = `run-${seen.calls++}`;
           const log = service.plan(id, plan);
