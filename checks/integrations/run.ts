@@ -1,4 +1,5 @@
-// npm run check:integrations: the packed package with the libraries it is made for, on a Node that all of them take.
+// npm run check:integrations: the packed package with the libraries it is made for, on a Node that all of them take; with
+// --temporal on a Temporal server, too.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
@@ -9,12 +10,12 @@ import { newerNode } from "../machine.js";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const temporal = path.join(folder, "../temporal/run.ts");
-const given = process.argv.slice(2);
+const given = process.argv.slice(2).filter((each) => each !== "--temporal");
+const server = process.argv.includes("--temporal") ? ["--server"] : [];
 
-// It has packages of its own, and a server.
-if (given.includes("--temporal")) {
-  const args = given.map((each) => (each === "--temporal" ? "--server" : each));
-  run(process.execPath, ["--import", "tsx", temporal, ...args]);
+// Names are those of its tests.
+if (server.length > 0 && given.length > 0) {
+  run(process.execPath, ["--import", "tsx", temporal, ...server, ...given]);
   process.exit();
 }
 const installed = path.join(folder, "node_modules/tunerank");
@@ -39,7 +40,7 @@ if (node === undefined) {
   run(node, [compiler, "-p", folder]);
   run(node, ["--test", ...given, ...tests]);
 }
-if (given.length === 0) run(process.execPath, ["--import", "tsx", temporal]);
+if (given.length === 0) run(process.execPath, ["--import", "tsx", temporal, ...server]);
 
 // From the guides to where their libraries are.
 function copyDocumented(): void {

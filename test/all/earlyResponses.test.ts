@@ -54,12 +54,6 @@ const manners: readonly (readonly [what: string, listener: (status: number) => R
     },
   ],
   [
-    "after the first bytes, and reads the rest",
-    (status) => (request, response) => {
-      request.on("error", () => {}).once("data", () => refuse(response, status));
-    },
-  ],
-  [
     "at once, and reads nothing",
     (status) => (request, response) => {
       request.on("error", () => {}).pause();

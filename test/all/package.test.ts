@@ -13,9 +13,10 @@ import { type Outcome, root, run } from "../support/project.js";
 const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
 let packed: PackedPackage;
 
+// It builds the whole package first.
 beforeAll(async () => {
   packed = await installPackedPackage();
-});
+}, 600_000);
 // A package that could not be packed has told so above.
 afterAll(() => packed?.remove());
 

@@ -51,14 +51,6 @@ async function inFlight(count: number, start: () => Promise<unknown>): Promise<v
 }
 
 describe("without a number for concurrency, rerank.items searches for the limit", () => {
-  test("its next call begins with half of what the last one found, a call of another client with four", async () => {
-    const client = connect();
-    await inFlight(4, () => rank(client, 200));
-    await inFlight(64, () => rank(client, 200));
-    await inFlight(4, () => rank(client.withOptions({ accountId: "other" }), 200));
-    await inFlight(4, () => rank(connect(), 200));
-  });
-
   test("rerankAll begins with what it found, and the other way round", async () => {
     const requests = Array.from({ length: 200 }, (_, id) => ({ id, query: "q", documents: ["a"] }));
     const inBulk = async (client: Client) => {
@@ -71,12 +63,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     server.reply((request) => ranked(request));
     await inBulk(other);
     await inFlight(64, () => rank(other, 200));
-  });
-
-  test("calls at the same time share the limit, and take turns", async () => {
-    const client = connect();
-    await inFlight(4, () => Promise.all([rank(client, 20), rank(client, 20), rank(client, 20)]));
-    expect(server.requests).toHaveLength(60);
   });
 
   test("a maximum holds, and is reached", async () => {
@@ -111,17 +97,6 @@ describe("without a number for concurrency, rerank.items searches for the limit"
     await rankQuickly(client);
     const text = (item: number) => `${item}`.padEnd(500_000);
     await inFlight(8, () => rank(client, 24, { text }));
-  });
-
-  test.each([
-    [401, "UNAUTHENTICATED"],
-    [403, "PERMISSION_DENIED"],
-  ])("after a rejected key (%s) a call begins with four again", async (status, code) => {
-    const client = connect();
-    await rankQuickly(client);
-    server.reply({ status, json: {} });
-    expect(await failureOf(() => rank(client, 200))).toMatchObject({ code });
-    await inFlight(4, () => rank(client, 200));
   });
 
   test("a maximum of one has the time of one batch after the other", async () => {

@@ -41,7 +41,7 @@ const script = `
   };
   await callAll("clean", callsOf());
   for (const name of process.env.NAMES.split(" "))
-    for (const value of ["polluted", { polluted: "polluted" }, () => "polluted", 1]) {
+    for (const value of ["polluted", () => "polluted", 1]) {
       const calls = callsOf();
       Object.prototype[name] = value;
       await callAll(name + " " + typeof value, calls);
@@ -69,7 +69,7 @@ test.each(["node:http", "fetch"])(
     }
     const { clean, ...polluted } = sent;
     expect(clean?.length).toBeGreaterThan(6);
-    expect(Object.keys(polluted)).toHaveLength(4 * asked.length);
+    expect(Object.keys(polluted)).toHaveLength(3 * asked.length);
     for (const [tag, requests] of Object.entries(polluted)) expect(requests, tag).toEqual(clean);
   },
 );

@@ -56,10 +56,14 @@ describe("in a repository", () => {
     await git("commit", "-qm", text);
     return git("rev-parse", "--short", "HEAD");
   };
+  // It may run within `npm run prove` itself.
+  const surroundings = () => ({ cwd: folder, env: { TUNERANK_PROVED: "" } });
   const script = (file: string, ...args: string[]): Promise<Outcome> =>
-    run(process.execPath, ["--import", "tsx", path.join(folder, `scripts/${file}.ts`), ...args], {
-      cwd: folder,
-    });
+    run(
+      process.execPath,
+      ["--import", "tsx", path.join(folder, `scripts/${file}.ts`), ...args],
+      surroundings(),
+    );
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
@@ -133,7 +137,7 @@ describe("in a repository", () => {
     await git("add", "running.ts");
     await write("src/policy/retry.ts", "export const times = 2;\n");
     const running = ["--import", "tsx", path.join(folder, "running.ts")];
-    expect(await run(process.execPath, running, { cwd: folder })).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await run(process.execPath, running, surroundings())).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await lastRuns()).toContain(`"commit": "${first.slice(0, 12)}"`);
     expect((await script("slow")).stdout).toContain("mutation: last run whole on");
   });

@@ -136,21 +136,6 @@ test("leaving the loop early aborts what is under way, and closes the source", a
   await until(() => closed.length === server.requests.length);
 });
 
-test("what a source throws is thrown on, after the results of what was taken from it", async () => {
-  server.reply(responseTo);
-  const broken = new Error("The file cannot be read.");
-  function* source(): Generator<RerankAllRequest> {
-    yield* requests(2);
-    throw broken;
-  }
-  const results: string[] = [];
-  const run = async (): Promise<void> => {
-    for await (const { id } of rerankAll(connect(server.url), source())) results.push(id);
-  };
-  await expect(run()).rejects.toBe(broken);
-  expect(results.sort()).toEqual(["r0", "r1"]);
-});
-
 test("an abort ends the run with what is not done", async () => {
   server.reply((request) => (queryOf(request) === "q0" ? responseTo(request) : undefined));
   const controller = new AbortController();

@@ -111,23 +111,6 @@ describe("a source of rows", () => {
       expect((await loop({ [key]: () => undefined } as unknown as Source)).error).toBeInstanceOf(TypeError);
     });
 
-    test("a generator is closed when one of its elements cannot be read", async () => {
-      let isClosed = false;
-      function* rows(): Generator<RerankAllRequest> {
-        try {
-          yield got("query", fails) as RerankAllRequest;
-        } finally {
-          isClosed = true;
-        }
-      }
-      async function* later(): AsyncGenerator<RerankAllRequest> {
-        yield* rows();
-      }
-      const isAsync = Symbol.asyncIterator in sourceOf({});
-      expect(await loop(isAsync ? later() : rows())).toEqual({ ids: [], error: broken });
-      expect(isClosed).toBe(true);
-    });
-
     test("a return that fails is thrown to whoever leaves the loop, and to nobody else", async () => {
       const source = misused(() => element(request("more")));
       Object.assign(source, { return: () => returning(fails) });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type RerankAllAttempt,
   type RerankAllError,
@@ -98,6 +98,33 @@ describe("runs that go on together", () => {
     expect(server.requests).toHaveLength(2);
     clock.pass(7000);
     expect([await first, await third]).toEqual([["0"], ["0"]]);
+  });
+
+  test("the random time after a pause ends no request that would have had time", async () => {
+    vi.mocked(Math.random).mockReturnValue(0.999);
+    const late: (() => void)[] = [];
+    server.reply((request, response) => {
+      if (server.requests.length > 2) return good;
+      // The second is not asked to wait: it has as little time left.
+      const headers = queryOf(request) === "0/0" ? { "retry-after": "9" } : {};
+      late.push(() => response.writeHead(429, headers).end());
+      return undefined;
+    });
+    const responded: string[] = [];
+    const running = rank(connect(), requests(0, 2), {
+      concurrency: 2,
+      timeoutMs: 9100,
+      onAttempt: ({ id, code }) => void (code ?? responded.push(id)),
+    });
+    await until(() => late.length === 2);
+    for (const refuse of late) refuse();
+    await clock.passWhenWaiting(9000);
+    await until(() => responded.length === 1);
+    clock.pass(10);
+    await until(() => responded.length === 2);
+    // What comes after them is asked for once the random time of the run is over.
+    clock.pass(900);
+    expect(await running).toEqual(["1", "0"]);
   });
 
   test("a run with a fixed concurrency has its own, whatever runs beside it", async () => {

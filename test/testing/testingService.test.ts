@@ -246,5 +246,8 @@ test("options that mean nothing are refused at once", () => {
 
 test("a port that is taken rejects", async () => {
   const port = Number(new URL(server.url).port);
-  await expect(service.listen({ port })).rejects.toMatchObject({ cause: { code: "EADDRINUSE" } });
+  await expect(service.listen({ port })).rejects.toMatchObject({
+    ...{ code: "FAILED_PRECONDITION", cause: { code: "EADDRINUSE" } },
+    hint: "Choose another port, or 0 for any free one.",
+  });
 });

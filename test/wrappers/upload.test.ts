@@ -34,76 +34,42 @@ describe("an upload", () => {
   });
   afterAll(() => remove());
 
-  const sources: readonly (readonly [
+  const named = (name: string): UploadOptions => ({ name });
+  const within = (): Uint8Array => {
+    const larger = new Uint8Array(content.byteLength + 100).fill(7);
+    larger.set(content, 50);
+    return larger.subarray(50, 50 + content.byteLength);
+  };
+  const accented = (): URL => pathToFileURL(path.join(folder, "a folder", "données №1.jsonl"));
+  const blob = (type = ""): Blob => new Blob([content], { type });
+  const fileOf = (name: string, type = ""): File => new File([content], name, { type });
+  const ndjson: UploadOptions = { contentType: "application/x-ndjson" };
+
+  type Source = [
     what: string,
     file: () => UploadFile,
     options: UploadOptions | undefined,
     filename: string,
-    mimeType: string,
-  ])[] = [
-    ["a path", () => path.join(folder, "train.jsonl"), undefined, "train.jsonl", "application/octet-stream"],
-    [
-      "a file URL",
-      () => pathToFileURL(path.join(folder, "a folder", "données №1.jsonl")),
-      undefined,
-      "données №1.jsonl",
-      "application/octet-stream",
-    ],
-    [
-      "a Blob with a name",
-      () => new Blob([content]),
-      { name: "b.jsonl" },
-      "b.jsonl",
-      "application/octet-stream",
-    ],
-    [
-      "a Blob with a type",
-      () => new Blob([content], { type: "application/jsonl" }),
-      { name: "b.jsonl" },
-      "b.jsonl",
-      "application/jsonl",
-    ],
-    ["a File", () => new File([content], "f.jsonl"), undefined, "f.jsonl", "application/octet-stream"],
-    [
-      "a File with a type",
-      () => new File([content], "f.csv", { type: "text/csv" }),
-      undefined,
-      "f.csv",
-      "text/csv",
-    ],
-    [
-      "a File with another name",
-      () => new File([content], "f"),
-      { name: "g" },
-      "g",
-      "application/octet-stream",
-    ],
-    [
-      "a File with another content type",
-      () => new File([content], "f", { type: "text/csv" }),
-      { contentType: "application/x-ndjson" },
-      "f",
-      "application/x-ndjson",
-    ],
-    ["a Uint8Array", () => new Uint8Array(content), { name: "u.bin" }, "u.bin", "application/octet-stream"],
-    [
-      "a view into a larger buffer",
-      () => {
-        const larger = new Uint8Array(content.byteLength + 100).fill(7);
-        larger.set(content, 50);
-        return larger.subarray(50, 50 + content.byteLength);
-      },
-      { name: "u.bin" },
-      "u.bin",
-      "application/octet-stream",
-    ],
-    ["a Buffer", () => content, { name: "u.bin" }, "u.bin", "application/octet-stream"],
+    mimeType?: string,
+  ];
+  const sources: Source[] = [
+    ["a path", () => path.join(folder, "train.jsonl"), undefined, "train.jsonl"],
+    ["a file URL", accented, undefined, "données №1.jsonl"],
+    ["a Blob with a name", blob, named("b.jsonl"), "b.jsonl"],
+    ["a Blob with a type", () => blob("application/jsonl"), named("b"), "b", "application/jsonl"],
+    ["a File", () => fileOf("f.jsonl"), undefined, "f.jsonl"],
+    ["a File with a type", () => fileOf("f.csv", "text/csv"), undefined, "f.csv", "text/csv"],
+    ["a File with another name", () => fileOf("f"), named("g"), "g"],
+    ["a File with another content type", () => fileOf("f", "text/csv"), ndjson, "f", "application/x-ndjson"],
+    ["a Uint8Array", () => new Uint8Array(content), named("u.bin"), "u.bin"],
+    ["a view into a larger buffer", within, named("u.bin"), "u.bin"],
+    ["a Buffer", () => content, named("u.bin"), "u.bin"],
   ];
 
   describe.each(transports)("an upload over $name", ({ options }) => {
-    test.each(sources)(
+    test.each<Source>(sources)(
       "of %s sends exactly one part, file, with the same bytes",
-      async (_what, file, call, filename, mimeType) => {
+      async (_what, file, call, filename, mimeType = "application/octet-stream") => {
         await connect(server.url, options).datasets.upload("reviews", file(), call);
         const { method, url, headers, body, fields, files } = server.only;
         expect([method, url]).toEqual(["POST", "/v1/accounts/acme/datasets/reviews:upload"]);

@@ -70,28 +70,3 @@ test(
   },
   within(300_000),
 );
-
-test(
-  "calls that are aborted, before and while they run, leave no listener and no timer",
-  async () => {
-    const client = plainClient("https://api.example.com", { fetch: () => new Promise(() => {}) });
-    const before = timers();
-    const signals: AbortSignal[] = [];
-    let controller = new AbortController();
-    let begun = 0;
-    await callsOn(client, hundreds(10_000), () => {
-      if (begun % 100 === 0) {
-        const mine = new AbortController();
-        controller = mine;
-        signals.push(mine.signal);
-        if (begun % 300 === 0) mine.abort();
-        else setImmediate(() => mine.abort());
-      }
-      begun += 1;
-      return controller.signal;
-    });
-    for (const signal of signals) expect(getEventListeners(signal, "abort")).toEqual([]);
-    expect(timers()).toBeLessThanOrEqual(before);
-  },
-  within(300_000),
-);
