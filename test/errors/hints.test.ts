@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isIdempotentKind, type NotRetried } from "../../src/errors/codes.js";
 import { adviceFor, reasonFor, sentences } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
@@ -210,12 +210,3 @@ test.each<[StatusCode, string]>([
     expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
   },
 );
-
-describe("the reason for no other attempt", () => {
-  test("after a retry is that they are used up", async () => {
-    server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
-    const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
-    expect(error.attempts).toHaveLength(2);
-    expect(error.hint).toMatch(/ Gave up after 2 attempts\.$/);
-  });
-});
