@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { isIdempotentKind, type NotRetried } from "../../src/errors/codes.js";
 import { adviceFor, reasonFor, sentences } from "../../src/errors/hints.js";
 import { httpStatuses, type OperationId, operations } from "../../src/generated/contract.js";
 import type { StatusCode } from "../../src/index.js";
 import { codeOfHttpStatus } from "../../src/policy/decisions.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
@@ -30,48 +30,46 @@ const remedies: readonly (readonly [status: number, remedy: RegExp])[] = [
   [451, /legal reasons/],
 ];
 
-describe.each(transports)("over $name", ({ options }) => {
-  test.each(remedies)("HTTP %i has a hint that says what helps", async (status, remedy) => {
-    server.reply({ status, text: "" });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.hint).toMatch(remedy);
-    expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
-  });
+test.each(remedies)("HTTP %i has a hint that says what helps", async (status, remedy) => {
+  server.reply({ status, text: "" });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.hint).toMatch(remedy);
+  expect(error).toMatchObject({ executed: "no", executedBecause: "refused" });
+});
 
-  test("a value that the service refuses without naming it is not called the argument", async () => {
-    server.reply({ status: 400, text: "" });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.code).toBe("INVALID_ARGUMENT");
-    expect(error.hint).toBe("");
-  });
+test("a value that the service refuses without naming it is not called the argument", async () => {
+  server.reply({ status: 400, text: "" });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.code).toBe("INVALID_ARGUMENT");
+  expect(error.hint).toBe("");
+});
 
-  test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
-    server.reply({ status: 511, text: "" });
-    const client = connect(server.url, options);
-    const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
-    expect(error.hint).toMatch(
-      /sign in first.* A retry of this call is safe\. The call was not retried: it would most likely fail again\.$/,
-    );
-  });
+test("511 asks to sign in to the network, and a rerank may be repeated", async () => {
+  server.reply({ status: 511, text: "" });
+  const client = connect(server.url);
+  const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+  expect(error.hint).toMatch(
+    /sign in first.* A retry of this call is safe\. The call was not retried: it would most likely fail again\.$/,
+  );
+});
 
-  const page = `<!DOCTYPE html>\n<html><head><style>p > b { color: red }</style></head>
+const page = `<!DOCTYPE html>\n<html><head><style>p > b { color: red }</style></head>
     <body><!-- a > b --><script>if (a < b) alert("x")</script>
     <h1>Access   denied</h1><p class="a">Your <b>request</b> was blocked.</p></body></html>`;
-  const titled = page.replace("<style>", "<TITLE lang=en>\n 403\n Forbidden </TITLE><style>");
+const titled = page.replace("<style>", "<TITLE lang=en>\n 403\n Forbidden </TITLE><style>");
 
-  test.each([
-    ["its first words", page, "Access denied Your request was blocked."],
-    ["its title", titled, "403 Forbidden."],
-    ["its words without a last tag cut in half", `<p>Blocked</p><a href="https://example.com`, "Blocked."],
-    ["the words of XML", "<?xml version='1.0'?><Error><Code>Denied</Code></Error>", "Denied."],
-    ["its status where it has no words", "<html><body><img></body></html>", "HTTP 403 without a message."],
-    ["at most 200 characters", `<p>${"word ".repeat(1000)}</p>`, `${"word ".repeat(40).trimEnd()}.`],
-  ])("a page as an error body gives %s", async (_what, text, message) => {
-    server.reply({ status: 403, text });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(textOf(error)).toBe(`[PERMISSION_DENIED] ${message}`);
-    expect(error.body).toBe(text.slice(0, 4096));
-  });
+test.each([
+  ["its first words", page, "Access denied Your request was blocked."],
+  ["its title", titled, "403 Forbidden."],
+  ["its words without a last tag cut in half", `<p>Blocked</p><a href="https://example.com`, "Blocked."],
+  ["the words of XML", "<?xml version='1.0'?><Error><Code>Denied</Code></Error>", "Denied."],
+  ["its status where it has no words", "<html><body><img></body></html>", "HTTP 403 without a message."],
+  ["at most 200 characters", `<p>${"word ".repeat(1000)}</p>`, `${"word ".repeat(40).trimEnd()}.`],
+])("a page as an error body gives %s", async (_what, text, message) => {
+  server.reply({ status: 403, text });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(textOf(error)).toBe(`[PERMISSION_DENIED] ${message}`);
+  expect(error.body).toBe(text.slice(0, 4096));
 });
 
 test("407 names the proxy, and a fresh key is not asked for", async () => {
@@ -212,12 +210,3 @@ test.each<[StatusCode, string]>([
     expect(error.text).toBe(whole.slice(`[${code}] `.length, whole.length - error.hint.length).trimEnd());
   },
 );
-
-describe("the reason for no other attempt", () => {
-  test("after a retry is that they are used up", async () => {
-    server.reply({ status: 503, headers: { "retry-after": "0" }, json: { code: "UNAVAILABLE" } });
-    const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 1));
-    expect(error.attempts).toHaveLength(2);
-    expect(error.hint).toMatch(/ Gave up after 2 attempts\.$/);
-  });
-});

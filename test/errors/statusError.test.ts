@@ -16,134 +16,130 @@ async function secondCopy(): Promise<{
   return await import(specifier);
 }
 
-describe.each(transports)("over $name a StatusError", ({ options }) => {
-  test.each(operationCalls)(
-    "of $operation tells all that the response said",
-    async ({ operation, method, path, call }) => {
-      const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
-      const headers = { "retry-after": "7", "x-request-id": "req-9" };
-      server.reply({ status: 429, json: body, headers });
-      const error = await failureOf(() => call(connect(server.url, options)));
-      expect(error).toBeInstanceOf(StatusError);
-      expect(error).toBeInstanceOf(Error);
-      expect(error.name).toBe("StatusError");
-      expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Quota used up.", error));
-      expect({ ...error }).toEqual({
-        code: "RESOURCE_EXHAUSTED",
-        httpStatus: 429,
-        inferred: false,
-        codeSource: "body",
-        executed: "no",
-        executedBecause: "refused",
-        notRetried: "retries-used-up",
-        operation,
-        method,
-        path,
-        host: new URL(server.url).host,
-        requestId: "req-9",
-        retryAfterMs: 7_000,
-        body,
-        hint: expect.stringMatching(/^[A-Z].*\.$/),
-        attempts: [
-          {
-            number: 1,
-            durationMs: expect.any(Number),
-            httpStatus: 429,
-            requestId: "req-9",
-            code: "RESOURCE_EXHAUSTED",
-          },
-        ],
-      });
-      expect(error).not.toHaveProperty("cause");
-    },
-  );
-
-  test("keeps the parts of its message apart, and lists none of them twice", async () => {
-    server.reply({
-      status: 429,
-      json: { code: "RESOURCE_EXHAUSTED", message: "Used up: a, b" },
-      headers: { "retry-after": "7" },
-    });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.text).toBe("Used up: a, b.");
-    expect(error.advice).toBe("Wait, or lower the rate or the size of your requests.");
-    expect(error.reason).toBe("The service asks to wait 7 s. The call was not retried: maxRetries is 0.");
-    expect(error.hint).toBe(`${error.advice} ${error.reason}`);
-    expect(error.message).toBe(`[RESOURCE_EXHAUSTED] ${error.text} ${error.hint}`);
-    expect(Object.keys(error)).not.toEqual(expect.arrayContaining(["text"]));
-    expect(JSON.parse(JSON.stringify(error))).not.toHaveProperty("advice");
-  });
-
-  test("becomes JSON with every field, without stack and cause", async () => {
-    server.reply((_request, response) => {
-      response.destroy();
-      return undefined;
-    });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.cause).toBeInstanceOf(Error);
-    const json = JSON.parse(JSON.stringify(error));
-    expect(json).toMatchObject({
-      name: "StatusError",
-      message: error.message,
-      code: "UNAVAILABLE",
-      executed: "unknown",
-      inferred: true,
-      codeSource: "transport",
-      operation: "scaleDeployment",
-      executedBecause: "no-answer",
+test.each(operationCalls)(
+  "of $operation tells all that the response said",
+  async ({ operation, method, path, call }) => {
+    const body = { code: "RESOURCE_EXHAUSTED", message: "Quota used up.", limit: 5 };
+    const headers = { "retry-after": "7", "x-request-id": "req-9" };
+    server.reply({ status: 429, json: body, headers });
+    const error = await failureOf(() => call(connect(server.url)));
+    expect(error).toBeInstanceOf(StatusError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error.name).toBe("StatusError");
+    expect(error.message).toBe(withHint("[RESOURCE_EXHAUSTED] Quota used up.", error));
+    expect({ ...error }).toEqual({
+      code: "RESOURCE_EXHAUSTED",
+      httpStatus: 429,
+      inferred: false,
+      codeSource: "body",
+      executed: "no",
+      executedBecause: "refused",
       notRetried: "retries-used-up",
-      method: "PATCH",
-      path: "/v1/accounts/acme/deployments/prod:scale",
+      operation,
+      method,
+      path,
       host: new URL(server.url).host,
-      hint: error.hint,
-      attempts: [{ number: 1, code: "UNAVAILABLE" }],
+      requestId: "req-9",
+      retryAfterMs: 7_000,
+      body,
+      hint: expect.stringMatching(/^[A-Z].*\.$/),
+      attempts: [
+        {
+          number: 1,
+          durationMs: expect.any(Number),
+          httpStatus: 429,
+          requestId: "req-9",
+          code: "RESOURCE_EXHAUSTED",
+        },
+      ],
     });
-    expect(json).not.toHaveProperty("stack");
-    expect(JSON.stringify(error)).not.toContain('"cause"');
-  });
+    expect(error).not.toHaveProperty("cause");
+  },
+);
 
-  test.each([
-    ["resumeReinforcementFineTuningJob", "The job may have been resumed"],
-    ["uploadDatasetFile", "The file may have been stored"],
-  ])("of %s whose outcome is unknown hints at checking before another call", async (operation, hint) => {
-    server.reply({ status: 503, text: "" });
-    const { call } = operationCalls.find((one) => one.operation === operation) ?? {};
-    const error = await failureOf(() => call?.(connect(server.url, options)) as Promise<unknown>);
-    expect(error.executed).toBe("unknown");
-    expect(error.hint).toContain(hint);
-    expect(error.hint).toContain("with the service's other operations before you");
+test("keeps the parts of its message apart, and lists none of them twice", async () => {
+  server.reply({
+    status: 429,
+    json: { code: "RESOURCE_EXHAUSTED", message: "Used up: a, b" },
+    headers: { "retry-after": "7" },
   });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.text).toBe("Used up: a, b.");
+  expect(error.advice).toBe("Wait, or lower the rate or the size of your requests.");
+  expect(error.reason).toBe("The service asks to wait 7 s. The call was not retried: maxRetries is 0.");
+  expect(error.hint).toBe(`${error.advice} ${error.reason}`);
+  expect(error.message).toBe(`[RESOURCE_EXHAUSTED] ${error.text} ${error.hint}`);
+  expect(Object.keys(error)).not.toEqual(expect.arrayContaining(["text"]));
+  expect(JSON.parse(JSON.stringify(error))).not.toHaveProperty("advice");
 });
 
-describe.each(transports)("over $name an error", ({ options }) => {
-  test("keeps the request id of each attempt", async () => {
-    let sent = 0;
-    server.reply(() => {
-      sent += 1;
-      const headers = { "retry-after-ms": "1", "x-request-id": `r-${sent}` };
-      return { status: 503, json: { code: "UNAVAILABLE" }, headers };
-    });
-    const client = connect(server.url, { ...options, maxRetries: 2 });
-    const error = await failureOf(() => client.deployments.scale("prod", 1));
-    expect(error.attempts.map(({ requestId }) => requestId)).toEqual(["r-1", "r-2", "r-3"]);
-    expect(error.requestId).toBe("r-3");
-    expect(JSON.parse(JSON.stringify(error)).attempts[0].requestId).toBe("r-1");
+test("becomes JSON with every field, without stack and cause", async () => {
+  server.reply((_request, response) => {
+    response.destroy();
+    return undefined;
   });
+  const error = await failureOf(() => connect(server.url).deployments.scale("prod", 1));
+  expect(error.cause).toBeInstanceOf(Error);
+  const json = JSON.parse(JSON.stringify(error));
+  expect(json).toMatchObject({
+    name: "StatusError",
+    message: error.message,
+    code: "UNAVAILABLE",
+    executed: "unknown",
+    inferred: true,
+    codeSource: "transport",
+    operation: "scaleDeployment",
+    executedBecause: "no-answer",
+    notRetried: "retries-used-up",
+    method: "PATCH",
+    path: "/v1/accounts/acme/deployments/prod:scale",
+    host: new URL(server.url).host,
+    hint: error.hint,
+    attempts: [{ number: 1, code: "UNAVAILABLE" }],
+  });
+  expect(json).not.toHaveProperty("stack");
+  expect(JSON.stringify(error)).not.toContain('"cause"');
+});
 
-  test("names the host and the path with the ids as they were sent", async () => {
-    server.reply({ status: 404, json: { code: "NOT_FOUND" } });
-    const client = connect(`${server.url}/base/`, options);
-    const error = await failureOf(() => client.deployments.scale("a b", 1));
-    const target = {
-      operation: "scaleDeployment",
-      method: "PATCH",
-      path: "/base/v1/accounts/acme/deployments/a%20b:scale",
-      host: new URL(server.url).host,
-    };
-    expect(error).toMatchObject(target);
-    expect(error.toJSON()).toMatchObject(target);
-    expect(server.only).toMatchObject({ url: target.path, headers: { host: target.host } });
+test.each([
+  ["resumeReinforcementFineTuningJob", "The job may have been resumed"],
+  ["uploadDatasetFile", "The file may have been stored"],
+])("of %s whose outcome is unknown hints at checking before another call", async (operation, hint) => {
+  server.reply({ status: 503, text: "" });
+  const { call } = operationCalls.find((one) => one.operation === operation) ?? {};
+  const error = await failureOf(() => call?.(connect(server.url)) as Promise<unknown>);
+  expect(error.executed).toBe("unknown");
+  expect(error.hint).toContain(hint);
+  expect(error.hint).toContain("with the service's other operations before you");
+});
+
+test("keeps the request id of each attempt", async () => {
+  let sent = 0;
+  server.reply(() => {
+    sent += 1;
+    const headers = { "retry-after-ms": "1", "x-request-id": `r-${sent}` };
+    return { status: 503, json: { code: "UNAVAILABLE" }, headers };
   });
+  const client = connect(server.url, { maxRetries: 2 });
+  const error = await failureOf(() => client.deployments.scale("prod", 1));
+  expect(error.attempts.map(({ requestId }) => requestId)).toEqual(["r-1", "r-2", "r-3"]);
+  expect(error.requestId).toBe("r-3");
+  expect(JSON.parse(JSON.stringify(error)).attempts[0].requestId).toBe("r-1");
+});
+
+test("names the host and the path with the ids as they were sent", async () => {
+  server.reply({ status: 404, json: { code: "NOT_FOUND" } });
+  const client = connect(`${server.url}/base/`);
+  const error = await failureOf(() => client.deployments.scale("a b", 1));
+  const target = {
+    operation: "scaleDeployment",
+    method: "PATCH",
+    path: "/base/v1/accounts/acme/deployments/a%20b:scale",
+    host: new URL(server.url).host,
+  };
+  expect(error).toMatchObject(target);
+  expect(error.toJSON()).toMatchObject(target);
+  expect(server.only).toMatchObject({ url: target.path, headers: { host: target.host } });
 });
 
 const error = thrownBy(() => connect("http://api.example.com"));

@@ -144,6 +144,21 @@ describe("a stream", () => {
       expect(read).toBe(false);
       expect(server.connections).toBe(0);
     });
+
+    test.each([
+      ["a path", () => file],
+      ["a Blob", () => new Blob([content])],
+      ["a Uint8Array", () => content],
+    ])("a size that is not %s's own is refused, and its own is taken", async (_what, source) => {
+      const client = connect(server.url, options);
+      const upload = (size: number) =>
+        client.datasets.upload("reviews", source(), { name: "train.jsonl", size });
+      const error = await failureOf(() => upload(content.byteLength - 1));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(server.requests).toEqual([]);
+      await upload(content.byteLength);
+      expect(server.only.files).toMatchObject([{ sha256: sha256(content) }]);
+    });
   });
 });
 

@@ -17,86 +17,84 @@ const unusable: readonly (readonly [what: string, key: unknown])[] = [
   ["8193 characters", "secret-part".padEnd(8193, "x")],
 ];
 
-describe.each(transports)("over $name", ({ options }) => {
-  test.each([
-    [
-      "every character a key can have",
-      Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join(""),
-    ],
-    ["8192 characters", "k".repeat(8192)],
-  ])("a key of %s is sent unchanged", async (_what, apiKey) => {
-    await connect(server.url, { ...options, apiKey }).deployments.scale("prod", 1);
-    expect(server.only.headers.authorization).toBe(`Bearer ${apiKey}`);
-  });
+test.each([
+  [
+    "every character a key can have",
+    Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join(""),
+  ],
+  ["8192 characters", "k".repeat(8192)],
+])("a key of %s is sent unchanged", async (_what, apiKey) => {
+  await connect(server.url, { apiKey }).deployments.scale("prod", 1);
+  expect(server.only.headers.authorization).toBe(`Bearer ${apiKey}`);
+});
 
-  test.each(operationCalls)("$operation asks an apiKey function once for each call", async ({ call }) => {
-    let asked = 0;
-    const sync = connect(server.url, { ...options, apiKey: () => `key-${++asked}` });
-    await call(sync);
-    await call(sync);
-    const later = connect(server.url, { ...options, apiKey: async () => `key-${++asked}` });
-    await call(later);
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
-      "Bearer key-1",
-      "Bearer key-2",
-      "Bearer key-3",
-    ]);
-    expect(asked).toBe(3);
-  });
+test.each(operationCalls)("$operation asks an apiKey function once for each call", async ({ call }) => {
+  let asked = 0;
+  const sync = connect(server.url, { apiKey: () => `key-${++asked}` });
+  await call(sync);
+  await call(sync);
+  const later = connect(server.url, { apiKey: async () => `key-${++asked}` });
+  await call(later);
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer key-1",
+    "Bearer key-2",
+    "Bearer key-3",
+  ]);
+  expect(asked).toBe(3);
+});
 
-  test.each([
-    [
-      "throws",
-      (cause: Error) => () => {
-        throw cause;
-      },
-    ],
-    ["rejects", (cause: Error) => () => Promise.reject(cause)],
-  ])("an apiKey function that %s is the cause, and nothing is sent", async (_what, make) => {
-    const cause = new Error("the vault is closed");
-    const client = connect(server.url, { ...options, apiKey: make(cause) });
-    const error = await failureOf(() => client.deployments.scale("prod", 1));
-    expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no", codeSource: "client" });
-    expect(error.cause).toBe(cause);
-    expect(error.message).toBe("[UNAUTHENTICATED] The apiKey function failed: the vault is closed.");
-    expect(server.requests).toEqual([]);
-  });
-
-  test("the message of an apiKey function that fails does not show the key that it gave before", async () => {
-    const first = "vault-key-number-one";
-    const keys = [first];
-    const apiKey = (): string => {
-      const key = keys.shift();
-      if (key === undefined) throw new Error(`${first} has expired`);
-      return key;
-    };
-    server.reply({ status: 401, json: {} });
-    const error = await failureOf(() =>
-      connect(server.url, { ...options, apiKey, maxRetries: 1 }).deployments.scale("prod", 1),
-    );
-    expect(error.text).toMatch(/^The apiKey function failed: \S+ has expired\.$/);
-    expect(error.text).not.toContain(first);
-    expect(error.hint).toBe("");
-    expect(server.requests).toHaveLength(1);
-  });
-
-  test.each([...unusable, ["nothing", undefined], ["an empty string", ""]] as const)(
-    "an apiKey function whose key has %s is refused, and nothing is sent",
-    async (_what, key) => {
-      const client = connect(server.url, { ...options, apiKey: () => key as string });
-      const error = await failureOf(() => client.deployments.scale("prod", 1));
-      expect(error).toMatchObject({ executed: "no", codeSource: "client", operation: "scaleDeployment" });
-      expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain("secret-part");
-      expect(server.requests).toEqual([]);
+test.each([
+  [
+    "throws",
+    (cause: Error) => () => {
+      throw cause;
     },
-  );
+  ],
+  ["rejects", (cause: Error) => () => Promise.reject(cause)],
+])("an apiKey function that %s is the cause, and nothing is sent", async (_what, make) => {
+  const cause = new Error("the vault is closed");
+  const client = connect(server.url, { apiKey: make(cause) });
+  const error = await failureOf(() => client.deployments.scale("prod", 1));
+  expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no", codeSource: "client" });
+  expect(error.cause).toBe(cause);
+  expect(error.message).toBe("[UNAUTHENTICATED] The apiKey function failed: the vault is closed.");
+  expect(server.requests).toEqual([]);
+});
 
-  test("an apiKey function is not asked when the arguments are refused", async () => {
-    let asked = 0;
-    const client = connect(server.url, { ...options, apiKey: () => `key-${++asked}` });
-    await failureOf(() => client.deployments.scale("prod", -1));
-    expect(asked).toBe(0);
-  });
+test("the message of an apiKey function that fails does not show the key that it gave before", async () => {
+  const first = "vault-key-number-one";
+  const keys = [first];
+  const apiKey = (): string => {
+    const key = keys.shift();
+    if (key === undefined) throw new Error(`${first} has expired`);
+    return key;
+  };
+  server.reply({ status: 401, json: {} });
+  const error = await failureOf(() =>
+    connect(server.url, { apiKey, maxRetries: 1 }).deployments.scale("prod", 1),
+  );
+  expect(error.text).toMatch(/^The apiKey function failed: \S+ has expired\.$/);
+  expect(error.text).not.toContain(first);
+  expect(error.hint).toBe("");
+  expect(server.requests).toHaveLength(1);
+});
+
+test.each([...unusable, ["nothing", undefined], ["an empty string", ""]] as const)(
+  "an apiKey function whose key has %s is refused, and nothing is sent",
+  async (_what, key) => {
+    const client = connect(server.url, { apiKey: () => key as string });
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ executed: "no", codeSource: "client", operation: "scaleDeployment" });
+    expect(inspect(error, { depth: null }) + JSON.stringify(error)).not.toContain("secret-part");
+    expect(server.requests).toEqual([]);
+  },
+);
+
+test("an apiKey function is not asked when the arguments are refused", async () => {
+  let asked = 0;
+  const client = connect(server.url, { apiKey: () => `key-${++asked}` });
+  await failureOf(() => client.deployments.scale("prod", -1));
+  expect(asked).toBe(0);
 });
 
 const quoted = ['"', "'"].map((quote) => `${quote}${canaryKey}${quote}`);

@@ -126,25 +126,6 @@ describe("the environment", () => {
     expect(error.message).toContain("TUNERANK_BASE_URL");
   });
 
-  test.each([
-    ["TUNERANK_BASE_URL", "api.example.com", "is not an absolute URL such as https://api.example.com."],
-    ["TUNERANK_API_KEY", "a key", "has a whitespace character inside."],
-    ["TUNERANK_ACCOUNT_ID", "accounts/acme", 'contains "/"'],
-    ["TUNERANK_RERANK_MODEL", "modèle", "must be printable ASCII text."],
-  ])(
-    "a malformed %s waits for the first call, which names the variable",
-    async (variable, value, problem) => {
-      vi.stubEnv("TUNERANK_BASE_URL", server.url);
-      vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-      vi.stubEnv(variable, value);
-      const client = createClient();
-      const error = await failureOf(() => client.rerank(rerank));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "rerankDocuments" });
-      expect(error.message).toContain(`${variable} ${problem}`);
-      expect(server.requests).toEqual([]);
-    },
-  );
-
   // How a value comes to have them: files, copies and editors.
   const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
     ["begins with a byte order mark", (value) => `\ufeff${value}`],

@@ -45,85 +45,74 @@ describe("what is shown of a call", () => {
       .replaceAll('"', "&#34;")
       .replaceAll("$", "&dollar;");
 
-  describe.each(transports)("over $name", ({ options }) => {
-    describe.each(keys)("a key %s", (_kind, apiKey) => {
-      test.each(echoes)("that the server sends back %s is not in the error", async (_what, echo) => {
-        server.reply({ status: 401, ...echo(apiKey) });
-        const error = await failureOf(() =>
-          connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
-        );
-        expect(server.only.headers.authorization).toBe(`Bearer ${apiKey}`);
-        expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
-        expect(leaksOf(error, apiKey)).toEqual([]);
-      });
-
-      test("that the response to an upload repeats is not in the error of a wrong number of bytes", async () => {
-        const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: apiKey, purpose: [apiKey] };
-        server.reply({ json, headers: { "x-request-id": apiKey } });
-        const client = connect(server.url, { ...options, apiKey });
-        const file = new Uint8Array([1]);
-        const error = await failureOf(() =>
-          client.datasets.upload("reviews", file, { name: "f", verifyBytes: true }),
-        );
-        expect(error).toMatchObject({ code: "DATA_LOSS", requestId: "[redacted]", httpStatus: 200 });
-        expect(leaksOf(error, apiKey)).toEqual([]);
-      });
-
-      test("is in no error of the network", async () => {
-        server.reply((_request, response) => {
-          response.socket?.end(`HTTP/1.1 200 OK\r\nContent-Length: x\r\nAuthorization: ${apiKey}\r\n\r\n`);
-          return undefined;
-        });
-        const error = await failureOf(() =>
-          connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
-        );
-        expect(error.codeSource).toBe("transport");
-        expect(leaksOf(error, apiKey)).toEqual([]);
-      });
+  describe.each(keys)("a key %s", (_kind, apiKey) => {
+    test.each(echoes)("that the server sends back %s is not in the error", async (_what, echo) => {
+      server.reply({ status: 401, ...echo(apiKey) });
+      const error = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
+      expect(server.only.headers.authorization).toBe(`Bearer ${apiKey}`);
+      expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
+      expect(leaksOf(error, apiKey)).toEqual([]);
     });
 
-    test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {
-      const apiKey = "bel";
-      const json = {
-        label: "bel",
-        bel: ["label", "bel", "a bel"],
-        message: "The label is not Bearer bel, but /?bel=bel&a=label.",
-      };
-      server.reply({ status: 401, json, headers: { "x-request-id": "bel" } });
+    test("that the response to an upload repeats is not in the error of a wrong number of bytes", async () => {
+      const json = { bytes: `1 of ${apiKey}`, filename: apiKey, id: apiKey, purpose: [apiKey] };
+      server.reply({ json, headers: { "x-request-id": apiKey } });
+      const client = connect(server.url, { apiKey });
+      const file = new Uint8Array([1]);
       const error = await failureOf(() =>
-        connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
+        client.datasets.upload("reviews", file, { name: "f", verifyBytes: true }),
       );
-      const message = "The label is not Bearer [redacted], but /?bel=[redacted]&a=label.";
-      expect(error.body).toEqual({ label: "[redacted]", bel: ["label", "[redacted]", "a bel"], message });
-      expect(error.message).toBe(withHint(`[UNAUTHENTICATED] ${message}`, error));
-      expect(error.requestId).toBe("[redacted]");
+      expect(error).toMatchObject({ code: "DATA_LOSS", requestId: "[redacted]", httpStatus: 200 });
+      expect(leaksOf(error, apiKey)).toEqual([]);
     });
 
-    test("a short key changes no field's name in a body that is kept as text", async () => {
-      const text = `{"code":"code","message" : "No code of code.","more":"${"d".repeat(4096)}"}`;
-      server.reply({ status: 404, text });
-      const error = await failureOf(() =>
-        connect(server.url, { ...options, apiKey: "code" }).deployments.scale("p", 1),
-      );
-      expect(error.body).toBe(text.replace(':"code"', ':"[redacted]"').slice(0, 4096));
-      expect(error.message).toBe(withHint("[NOT_FOUND] No code of code.", error));
+    test("is in no error of the network", async () => {
+      server.reply((_request, response) => {
+        response.socket?.end(`HTTP/1.1 200 OK\r\nContent-Length: x\r\nAuthorization: ${apiKey}\r\n\r\n`);
+        return undefined;
+      });
+      const error = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
+      expect(error.codeSource).toBe("transport");
+      expect(leaksOf(error, apiKey)).toEqual([]);
     });
-
-    test.each(operationCalls)(
-      "the client itself shows no key, and $operation works still",
-      async ({ call }) => {
-        const client = createClient({
-          ...options,
-          baseUrl: server.url,
-          apiKey: canaryKey,
-          accountId: "acme",
-        });
-        expect(leaksOf(client)).toEqual([]);
-        await call(client);
-        expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-      },
-    );
   });
+
+  test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {
+    const apiKey = "bel";
+    const json = {
+      label: "bel",
+      bel: ["label", "bel", "a bel"],
+      message: "The label is not Bearer bel, but /?bel=bel&a=label.",
+    };
+    server.reply({ status: 401, json, headers: { "x-request-id": "bel" } });
+    const error = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
+    const message = "The label is not Bearer [redacted], but /?bel=[redacted]&a=label.";
+    expect(error.body).toEqual({ label: "[redacted]", bel: ["label", "[redacted]", "a bel"], message });
+    expect(error.message).toBe(withHint(`[UNAUTHENTICATED] ${message}`, error));
+    expect(error.requestId).toBe("[redacted]");
+  });
+
+  test("a short key changes no field's name in a body that is kept as text", async () => {
+    const text = `{"code":"code","message" : "No code of code.","more":"${"d".repeat(4096)}"}`;
+    server.reply({ status: 404, text });
+    const error = await failureOf(() => connect(server.url, { apiKey: "code" }).deployments.scale("p", 1));
+    expect(error.body).toBe(text.replace(':"code"', ':"[redacted]"').slice(0, 4096));
+    expect(error.message).toBe(withHint("[NOT_FOUND] No code of code.", error));
+  });
+
+  test.each(operationCalls)(
+    "the client itself shows no key, and $operation works still",
+    async ({ call }) => {
+      const client = createClient({
+        baseUrl: server.url,
+        apiKey: canaryKey,
+        accountId: "acme",
+      });
+      expect(leaksOf(client)).toEqual([]);
+      await call(client);
+      expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
+    },
+  );
 });
 
 describe("what is shown of a cause", () => {

@@ -53,7 +53,8 @@ async function calm(isMoving: () => boolean): Promise<void> {
     turns = turns >= 0 && (isMoving() || isUnpacking()) ? 0 : turns + 1;
     return turns === 20;
   };
-  await until(isCalm, "nothing is on its way between clients and servers");
+  // Whatever this process unpacks meanwhile counts: on a busy machine that takes a while.
+  await until(isCalm, "nothing is on its way between clients and servers", 60_000);
 }
 
 // A server that has stopped reading is sent to in vain. Of TLS nobody knows the client's end.

@@ -5,12 +5,12 @@ import { Failure } from "../../src/errors/failure.js";
 import { Limiter } from "../../src/policy/limiter.js";
 import { Pace } from "../../src/policy/rate.js";
 import type { RetryState } from "../../src/policy/retry.js";
-import { Lane, Run, type Work } from "../../src/policy/run.js";
+import { Lane, Run } from "../../src/policy/run.js";
 import { LimitSearch } from "../../src/policy/search.js";
 import { usual } from "./decisionRows.js";
-import { EventClock } from "./refusals/simulate.js";
+import { EventClock, noWork } from "./refusals/simulate.js";
 
-export { EventClock };
+export { EventClock, noWork };
 
 /** What a service makes of a request: a response after so long, or a refusal, or no connection. */
 export interface Reaction {
@@ -124,15 +124,6 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   };
   run.advance();
 }
-
-/** The work of a run whose `begin` a test replaces. */
-export const noWork: Work<never, never> = {
-  take: () => undefined,
-  send: () => Promise.reject(),
-  succeeded() {},
-  failed() {},
-  settled() {},
-};
 
 function searching(max: number, workers: number): LimitSearch {
   return Object.assign(new LimitSearch(max), { sharesService: workers > 1 });

@@ -22,9 +22,13 @@ export async function soon<T>(promise: Promise<T>, what: string, ms: number = mo
 }
 
 /** Resolves once the condition holds. */
-export async function until(condition: () => boolean, what = `${condition}`): Promise<void> {
-  const late = new Error(`Not within ${mostMs} ms: ${what}.`);
-  const end = process.uptime() + mostMs / 1000;
+export async function until(
+  condition: () => boolean,
+  what = `${condition}`,
+  ms: number = mostMs,
+): Promise<void> {
+  const late = new Error(`Not within ${ms} ms: ${what}.`);
+  const end = process.uptime() + ms / 1000;
   while (!condition()) {
     if (process.uptime() > end) throw late;
     await turn();

@@ -48,12 +48,6 @@ describe("a fetch function of one's own", () => {
       },
     );
 
-    test("may wrap the platform's", async () => {
-      const client = connect(server.url, { fetch: (url, init) => globalThis.fetch(`${url}?traced`, init) });
-      await client.deployments.scale("prod", 1);
-      expect(server.only.url).toBe("/v1/accounts/acme/deployments/prod:scale?traced");
-    });
-
     test("that does not heed its signal holds no call beyond its deadline", async () => {
       const { fetch, seen } = keeping(() => new Promise(() => {}));
       const client = connect("https://api.example.com", { fetch });

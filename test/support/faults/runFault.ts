@@ -219,14 +219,13 @@ class FaultServer implements Place {
       connection(socket, { request: 0, elsewhere });
       return;
     }
-    const reader = new RequestReader({
+    readRequests(socket, {
       headers: (number) => {
         this.requests += 1;
         headers?.(socket, { request: number, elsewhere });
       },
       request: (number) => request?.(socket, { request: number, elsewhere }),
     });
-    socket.on("data", (chunk: Buffer) => reader.take(chunk));
   }
 }
 
@@ -234,71 +233,50 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** What is told of a connection's requests, each by its number from 1. */
-export interface RequestEvents {
-  headers(number: number): void;
-  request(number: number): void;
-}
-
-const headEnd = "\r\n\r\n";
-
-/** Finds where requests begin and end in the bytes of one connection. */
-export class RequestReader {
-  readonly #events: RequestEvents;
-  #number = 0;
-  #head: Buffer = Buffer.alloc(0);
-  /** Bytes of the body still to come; undefined between requests. */
-  #missing: number | undefined;
-
-  constructor(events: RequestEvents) {
-    this.#events = events;
-  }
-
-  take(bytes: Buffer): void {
-    for (let left: Buffer | undefined = bytes; left !== undefined && left.byteLength > 0; ) {
-      left = this.#missing === undefined ? this.#takeHead(left) : this.#takeBody(left, this.#missing);
+/** Finds where requests begin and end in the bytes of one connection; tells each by its number, from 1. */
+function readRequests(
+  socket: Socket,
+  events: { headers(number: number): void; request(number: number): void },
+): void {
+  let number = 0;
+  let left: Buffer = Buffer.alloc(0);
+  // Bytes of the body still to come; undefined between requests.
+  let missing: number | undefined;
+  socket.on("data", (chunk: Buffer) => {
+    left = Buffer.concat([left, chunk]);
+    while (left.length > 0) {
+      if (missing === undefined) {
+        const end = left.indexOf("\r\n\r\n");
+        if (end < 0) return;
+        const length = /^content-length: *(\d+)\r?$/im.exec(left.toString("latin1", 0, end + 2))?.[1];
+        left = left.subarray(end + 4);
+        missing = Number(length ?? 0);
+        number += 1;
+        events.headers(number);
+      }
+      const taken = Math.min(missing, left.length);
+      left = left.subarray(taken);
+      missing -= taken;
+      if (missing > 0) return;
+      missing = undefined;
+      events.request(number);
     }
-  }
-
-  #takeHead(bytes: Buffer): Buffer | undefined {
-    const all = Buffer.concat([this.#head, bytes]);
-    const end = all.indexOf(headEnd);
-    this.#head = end < 0 ? all : Buffer.alloc(0);
-    if (end < 0) return undefined;
-    const length = /^content-length: *(\d+)\r?$/im.exec(all.toString("latin1", 0, end + 2))?.[1];
-    this.#number += 1;
-    this.#events.headers(this.#number);
-    return this.#takeBody(all.subarray(end + headEnd.length), Number(length ?? 0));
-  }
-
-  #takeBody(bytes: Buffer, missing: number): Buffer {
-    if (bytes.byteLength < missing) {
-      this.#missing = missing - bytes.byteLength;
-      return bytes.subarray(bytes.byteLength);
-    }
-    this.#missing = undefined;
-    this.#events.request(this.#number);
-    return bytes.subarray(missing);
-  }
+  });
 }
 
 type Bytes = string | Uint8Array;
+type Headers = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** A head of a response. */
-export function head(
-  status: string | number,
-  headers: Readonly<Record<string, string | number>> = {},
-): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+export function head(status: string | number, headers: Headers = {}): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}\r\n`),
+  );
   return `HTTP/1.1 ${status}${typeof status === "number" ? " As Asked" : ""}\r\n${lines.join("")}\r\n`;
 }
 
 /** A whole response with its length. */
-export function respond(
-  status: string | number,
-  body: Bytes,
-  headers: Readonly<Record<string, string | number>> = {},
-): Buffer {
+export function respond(status: string | number, body: Bytes, headers: Headers = {}): Buffer {
   const type = { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers };
   return Buffer.concat([Buffer.from(head(status, type), "latin1"), Buffer.from(body as string)]);
 }
@@ -389,20 +367,23 @@ export async function runFault(
   clock?: TestClock,
 ): Promise<Seen> {
   try {
-    return await act(fault, operation, transport, await fault.start(), clock);
+    const place = await fault.start();
+    const seen = await callOf(fault, operation, transport, place, clock);
+    return { ...seen, left: closing(place, transport) };
   } catch (error) {
     if (error instanceof CannotHappenHere) return { ...nothing, skipped: error.message };
     throw error;
   }
 }
 
-async function act(
+/** Makes the call at a place that stays open. */
+export async function callOf(
   fault: Fault,
   operation: CalledOperation,
   transport: ClientOptions,
   place: Place,
-  clock: TestClock | undefined,
-): Promise<Seen> {
+  clock: Pick<TestClock, "now" | "passToNext"> | undefined,
+): Promise<Omit<Seen, "left">> {
   const over = transport.fetch ? fault.overFetch?.client : {};
   const timeoutMs = over?.timeoutMs ?? fault.client?.timeoutMs ?? 120_000;
   // Events would be searched for the key as well, which takes long; other tests do.
@@ -430,11 +411,15 @@ async function act(
   const lateMs = Math.max(0, (clock?.now ?? 0) - endsAt);
   await client.close();
   const { requests, strayed } = place;
-  return { ...result, requests, strayed, lateMs, left: closing(place, transport) };
+  return { ...result, requests, strayed, lateMs };
 }
 
 // Time passes, from one timer to the next, only while neither side has anything to do.
-async function passUntil<T>(running: Promise<T>, clock: TestClock, place: Place): Promise<T> {
+async function passUntil<T>(
+  running: Promise<T>,
+  clock: Pick<TestClock, "passToNext">,
+  place: Place,
+): Promise<T> {
   const before = clientSockets();
   let over = false;
   const end = (): void => {
@@ -481,6 +466,6 @@ async function closing(place: Place, transport: ClientOptions): Promise<number> 
 }
 
 /** The StatusError a call rejected with; undefined for anything else. */
-export function statusErrorOf({ error }: Seen): StatusError | undefined {
+export function statusErrorOf({ error }: Pick<Seen, "error">): StatusError | undefined {
   return isStatusError(error) ? error : undefined;
 }

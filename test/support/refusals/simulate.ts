@@ -40,7 +40,8 @@ const state: Omit<RetryState, "retries" | "timeLeftMs" | "random"> = {
   freshKey: false,
 };
 
-const noWork: Work<never, never> = {
+/** The work of a run whose `begin` is replaced. */
+export const noWork: Work<never, never> = {
   take: () => undefined,
   send: () => Promise.reject(),
   succeeded() {},
