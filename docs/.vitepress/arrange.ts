@@ -102,6 +102,6 @@ function breakLongCode(tokens: Token[], escaped: (text: string) => string): void
     if (code.type === "code_inline" && code.content.length > 30)
       Object.assign(code, {
         type: "html_inline",
-        content: `<code v-pre>${escaped(code.content).replace(/[/.|](?=.)/g, "$&<wbr>")}</code>`,
+        content: `<code v-pre>${escaped(code.content).replace(/(?:[/|]|\.(?=[A-Z]))(?=.)/g, "$&<wbr>")}</code>`,
       });
 }
