@@ -1,6 +1,6 @@
 // node --import tsx checks/site/pictures.js: draws the pictures of docs/public that others show of the site, which git keeps.
 import { readFile, writeFile } from "node:fs/promises";
-import { launch } from "./chromium.js";
+import { launch } from "./visit.js";
 
 const docs = new URL("../../docs/", import.meta.url);
 const pictures = [

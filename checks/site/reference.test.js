@@ -1,10 +1,11 @@
-// The HTTP reference: every operation, field and code of the contract, in three languages, without JavaScript.
+// The HTTP reference has every operation, field and code of the contract, and the TypeScript API every entry of the package.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { parse } from "yaml";
 import { blockOf } from "../../docs/build/blocks.ts";
 import { pageOf } from "../../docs/build/operations.ts";
+import { entries } from "../../scripts/build/entries.ts";
 import { phone, useSite } from "./visit.js";
 
 const site = useSite();
@@ -121,11 +122,30 @@ test("at 390 px a copy button covers no code", async () => {
   await close();
 });
 
-test("the tables of the page on certification fit", async () => {
-  const { page, close } = await site.open("guide/certify.html", { viewport: { width: 1440, height: 900 } });
-  const wide = await page
-    .locator(".vp-doc table")
-    .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.parentElement.clientWidth + 1).length);
-  assert.equal(wide, 0);
+const names = entries.map(({ name }) => name.replace(/^\./, "tunerank"));
+
+describe("the API page of", () => {
+  for (const name of names) {
+    test(`${name} has its signatures with types, and headings to link to, without JavaScript`, async () => {
+      const { page, close } = await site.open(`api/${name}.html`, withoutScripts);
+      assert.equal((await page.locator("h1").innerText()).replaceAll("\u200b", "").trim(), name);
+      const signatures = await page.locator(".vp-doc div.language-ts code").allInnerTexts();
+      const functions = signatures.filter((text) => text.startsWith("function "));
+      assert.notEqual(functions.length, 0);
+      for (const text of functions) assert.match(text, /^function \w+(<.*>)?\((\s*\w+\??: |\))/s, text);
+      const ids = await page.locator(".vp-doc :is(h2, h3)").evaluateAll((all) => all.map(({ id }) => id));
+      assert.ok(ids.every((id) => id !== "") && new Set(ids).size === ids.length, `${ids}`);
+      assert.equal(await page.locator(".vp-doc details[open]").count(), 0);
+      await close();
+    });
+  }
+});
+
+test("the overview leads to every entry, and says what each is for", async () => {
+  const { page, close } = await site.open("api/index.html");
+  for (const name of names) {
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+    assert.ok((await row.locator("td").nth(1).innerText()).length > 20, name);
+  }
   await close();
 });

@@ -4,15 +4,15 @@ import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { desktop, phone, useSite } from "./visit.js";
+import { phone, useSite } from "./visit.js";
 
 const site = useSite();
 const folder = fileURLToPath(new URL("../../reports/screenshots/", import.meta.url));
 const pages = {
   home: "index.html",
   quickstart: "guide/quickstart.html",
+  errors: "guide/errors.html",
   retries: "guide/retries.html",
-  runtimes: "guide/runtimes.html",
   benchmarks: "guide/benchmarks.html",
   codes: "codes/index.html",
   api: "api/tunerank.html",
@@ -25,10 +25,10 @@ describe("a picture is taken", { concurrency: 2 }, () => {
       await mkdir(folder, { recursive: true });
       for (const colorScheme of ["light", "dark"]) {
         const { page, close } = await site.open(address, { colorScheme });
-        for (const [place, viewport] of Object.entries({ desktop, phone })) {
+        for (const [place, viewport] of Object.entries({ desk: { width: 1440, height: 900 }, phone })) {
           await page.setViewportSize(viewport);
           const file = path.join(folder, `${name}-${colorScheme}-${place}.png`);
-          const picture = await page.screenshot({ path: file });
+          const picture = await page.screenshot({ path: file, fullPage: true });
           assert.ok(picture.length > 5000, `${file} shows nothing`);
         }
         await close();

@@ -1,11 +1,12 @@
 // What every test of the site begins with: the site on a port, a Chromium, pages that are watched.
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
-import { launch, watch } from "./chromium.js";
+import { chromium } from "playwright-core";
+import { chromiumArguments, chromiumProgram } from "../machine.ts";
 import { serveSite } from "./site.js";
 
-/** A window of a desk, and one of a telephone. */
-export const desktop = { width: 1280, height: 900 };
+const desktop = { width: 1280, height: 900 };
+/** The window of a telephone. */
 export const phone = { width: 390, height: 844 };
 
 /** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is quiet and alive. */
@@ -51,4 +52,27 @@ function isAlive() {
 /** Fails when a page complained, or asked another host for something. */
 export function expectQuiet(seen) {
   assert.deepEqual({ errors: seen.errors, outside: seen.outside }, { errors: [], outside: [] });
+}
+
+const args = [...chromiumArguments, "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"];
+
+/** A started Chromium with an empty profile, for which no other host has an address. */
+export function launch() {
+  return chromium.launch({ executablePath: chromiumProgram, args });
+}
+
+/** Collects the page's console errors, exceptions and failed requests, and its requests to other origins. */
+function watch(page, origins) {
+  const seen = { errors: [], outside: [], requests: [] };
+  page.on("console", (message) => {
+    if (message.type() === "error") seen.errors.push(message.text());
+  });
+  page.on("pageerror", (error) => seen.errors.push(String(error)));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    seen.requests.push(request);
+    const local = url.protocol === "data:" || url.protocol === "blob:";
+    if (!local && !origins.includes(url.origin)) seen.outside.push(request.url());
+  });
+  return seen;
 }

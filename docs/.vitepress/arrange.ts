@@ -95,13 +95,13 @@ function labelCells(tokens: Token[]): void {
   }
 }
 
-// A path in a table is broken after its slashes, where there is no room for it.
+// A path or a name in a table is broken after its slashes and dots, where there is no room for it.
 function breakLongCode(tokens: Token[], escaped: (text: string) => string): void {
   const cells = tokens.filter((_, at) => tokens[at - 1]?.type === "td_open");
   for (const code of cells.flatMap(({ children }) => children ?? []))
-    if (code.type === "code_inline" && code.content.length > 30)
+    if (code.type === "code_inline" && /^\S{30,}$/.test(code.content))
       Object.assign(code, {
         type: "html_inline",
-        content: `<code v-pre>${escaped(code.content).replace(/[/.|](?=.)/g, "$&<wbr>")}</code>`,
+        content: `<code v-pre>${escaped(code.content).replace(/[/|.](?=[^\d])/g, "$&<wbr>")}</code>`,
       });
 }

@@ -101,6 +101,7 @@ guide/quickstart#connect-to-your-service: apiKey api key environment variable em
 guide/quickstart#when-the-first-call-fails: throwing error apiKey environment variable empty 401 403
 guide/bulk#rate-and-concurrency: concurrency maxConcurrency maxParallelCalls parallel p-limit max parallel calls
 guide/runtimes#runtimes: outside of node bun deno cloudflare workers edge
+guide/errors#what-counts-as-a-valid-response: validate response validation schema
 guide/errors#fields-of-an-error: error response body message fields throwOnError raw body retries exhausted
 guide/testing#with-undici-s-mockagent: mockagent intercept reply interceptors assert request body mock
 guide/errors#did-it-run: what unknown means executed happened sure whether it ran

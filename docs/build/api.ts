@@ -50,9 +50,12 @@ function shorter(text: string): string {
   const open: number[] = [];
   return text
     .replaceAll(/^#+ (?:Overrides|Inherited from|Extended by|Implementation of)\n+(?:.+\n)+\n*/gm, "")
-    .replaceAll(/^#+ (?:Properties|Methods|Accessors|Constructors|Example|Parameters|Get Signature)\n+/gm, "")
+    .replaceAll(
+      /^#+ (?:Properties|Methods|Accessors|Constructors|Example|(?:Type )?Parameters|Get Signature)\n+/gm,
+      "",
+    )
     .replaceAll(/^#+ Default\n+```ts\n(.*)\n```/gm, "**Default** `$1`")
-    .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated|Type Parameters)\n+/gm, "**$1** ")
+    .replaceAll(/^#+ (Returns|Throws|Extends|Default|Deprecated)\n+/gm, "**$1** ")
     .replaceAll(/^### \w+\n\nRe-exports (.*)\n*(?:\*\*\*\n\n)?/gm, "- $1\n")
     .replaceAll(/^(##+) /gm, (_, { length }: string) => {
       while ((open.at(-1) ?? 0) >= length) open.pop();

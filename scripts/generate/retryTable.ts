@@ -32,12 +32,7 @@ const lines: readonly (readonly Entry[])[] = [
     ["421", ["status-421"]],
     ["425", ["status-425"]],
   ],
-  [
-    [
-      "any other rejection",
-      ["invalid-argument-named", "not-found-named", "permission-denied-named", "status-409"],
-    ],
-  ],
+  [["400, 403, 404, 409, 501", ["status-400", "status-403", "status-404", "status-409", "status-501"]]],
 ];
 
 /** The README with its table as the decisions have it now. */
