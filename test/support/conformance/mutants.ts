@@ -111,9 +111,9 @@ export async function survivorsOf(
   workers: number,
 ): Promise<readonly Survivor[]> {
   const chosen = mutants.filter(({ name }) => names.has(name));
-  // Drawn waits are judged on a quiet machine: one client at a time.
-  const drawn = chosen.filter(({ rows }) => rows.some((row) => row.includes("/jitter-")));
-  let waiting = chosen.filter((mutant) => !drawn.includes(mutant));
+  // Those whose rows take longest come first.
+  const takesLong = ({ rows }: Mutant): boolean => rows.some((row) => /\/(default|jitter|budget)-/.test(row));
+  const waiting = [...chosen.filter(takesLong), ...chosen.filter((mutant) => !takesLong(mutant))];
   const survivors: Survivor[] = [];
   const work = async (): Promise<void> => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
@@ -125,8 +125,6 @@ export async function survivorsOf(
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
-  waiting = drawn;
-  await work();
   return survivors;
 }
 
@@ -135,6 +133,6 @@ export function brokenClient(language: Language): RunClient {
   return async (runner, mutant) => {
     const how = mutant === undefined ? [] : broken[language][mutant];
     if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
-    await certifyClient(language, runner, { changes: how, workers: 4 });
+    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : 4 });
   };
 }
