@@ -90,11 +90,8 @@ function resultOf({
 }
 
 function legend(clients: readonly ClientRow[]): string {
-  const latest =
-    clients
-      .map(({ date }) => date)
-      .sort()
-      .at(-1) ?? "";
+  const dates = clients.map(({ date }) => date.replaceAll("-", "\u2011")).sort();
+  const measured = [...new Set([dates[0], dates.at(-1)])].join(" to ");
   return [
     "",
     "- *Calls*: what was sent equals what this package sends, and the response is read as this package reads it.",
@@ -102,6 +99,6 @@ function legend(clients: readonly ClientRow[]): string {
     "- *Newer*: a job with unknown states, codes, schedules and fields, zeros and empty strings.",
     "- *Nulls*: a job in which every optional field is `null`, which the document does not allow.",
     "- *Errors*: error responses, pages of proxies among them, whose status the client passes on.",
-    `\nMeasured on ${latest.replaceAll("-", "\u2011")}.`,
+    `\nMeasured on ${measured}.`,
   ].join("\n");
 }

@@ -77,12 +77,12 @@ export async function conformancePart(): Promise<Page> {
   ]);
   const columns = ["Client", "Language", "Test cases", "Passed", "Failed", "Skipped"];
   const parts = [table(columns, rows), ""];
-  parts.push(
-    `Measured on ${clients
-      .map(({ date }) => date)
-      .sort()
-      .at(-1)} with revision ${revision} of the OpenAPI document.`,
-  );
+  const last = clients
+    .map(({ date }) => date)
+    .sort()
+    .at(-1);
+  const older = clients.filter(({ date }) => date !== last).map(({ name, date }) => ` ${name}: on ${date}.`);
+  parts.push(`Measured on ${last} with revision ${revision} of the OpenAPI document.${older.join("")}`);
   return { path: "parts/conformance.md", text: parts.join("\n") };
 }
 

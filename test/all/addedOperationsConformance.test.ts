@@ -192,9 +192,9 @@ test("the runner says what is wrong with a query, a header, a body and a value",
   expect(said).toEqual({
     downloadDataset: ['value: "line 1" instead of "line 1\\nline 2\\n"'],
     listEvaluators: [
-      "request 1: the parameter label is c&d, a b instead of a b, c&d",
-      "request 1: the parameter x is 1 instead of none",
-      "request 1: the header x-view is full instead of basic",
+      'request 1: parameter label: ["c&d","a b"] instead of ["a b","c&d"]',
+      'request 1: parameter x: ["1"] instead of []',
+      'request 1: header x-view: ["full"] instead of ["basic"]',
       "value: evaluators not as in the response",
     ],
     startEvaluator: [

@@ -37,6 +37,6 @@ test.skipIf(!python)(
 );
 
 test.skipIf(!python)("every broken client fails one of its rows", { timeout: 900_000 }, async () => {
-  const survivors = await survivorsOf(namesOf("python"), brokenClient("python"), 6);
+  const survivors = await survivorsOf(namesOf("python"), brokenClient("python"), 8);
   expect(survivors.map(({ name, why }) => `${name}: ${why}`)).toEqual([]);
 });

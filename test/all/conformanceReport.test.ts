@@ -255,7 +255,7 @@ describe("the requests", () => {
       "another name",
       "file-name-not-ascii",
       { name: "donn?es.jsonl" },
-      "the form names the file donn?es.jsonl instead of 100%25 % donne\u0301es-данные-データ-😀.jsonl",
+      'file name: "donn?es.jsonl" instead of "100%25 % donne\u0301es-данные-データ-😀.jsonl"',
     ],
     [
       "another byte",
@@ -273,7 +273,7 @@ describe("the requests", () => {
       "a second part",
       "file-of-one-byte",
       { rest: '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nx\r\n' },
-      "the form has 2 parts instead of one",
+      'parts of the form: ["file","purpose"] instead of ["file"]',
     ],
     [
       "the key in another header",

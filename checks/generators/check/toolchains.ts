@@ -20,6 +20,7 @@ const toolchains: Readonly<Record<string, readonly [command: string, ...args: st
   "PHP 8.1 with Guzzle 7": ["php", "-r", 'require "GuzzleHttp/autoload.php";'],
   "Ruby with Typhoeus": ["ruby", "-e", 'require "typhoeus"'],
   Elixir: ["elixir", "--version"],
+  "C++ with cpprestsdk": ["sh", "-c", "echo '#include <cpprest/json.h>' | g++ -x c++ -fsyntax-only -"],
   Go: ["go", "version"],
   Cargo: ["cargo", "--version"],
   "Node 22 or newer": [newerNode, "-e", "process.exit(Number(parseInt(process.versions.node) < 22))"],

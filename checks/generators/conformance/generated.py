@@ -17,7 +17,8 @@ from training_deployment_dataset_and_rerank_service_client.api.rerank import rer
 from training_deployment_dataset_and_rerank_service_client.types import File
 
 # It has no option for any of these.
-LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy", "connections", "bytes-behind", "two-programs"}
+LACKS = {"key-function", "repeatable", "abort", "attempt-timeout", "connect-timeout", "ca-certificate", "proxy", "connections", "bytes-behind", "two-programs",
+         "proxy-environment", "tunnel-timeout", "early-close", "parallel", "two-clients"}
 
 
 def call(row, client):

@@ -3,6 +3,7 @@ import { fastMcp, openapiMcpGenerator } from "./assistants.js";
 import { oapiCodegen } from "./oapiCodegen.js";
 import { ogen } from "./ogen.js";
 import {
+  openapiGeneratorCppRestsdk,
   openapiGeneratorCsharp,
   openapiGeneratorElixir,
   openapiGeneratorGo,
@@ -12,6 +13,7 @@ import {
   openapiGeneratorPython,
   openapiGeneratorRuby,
   openapiGeneratorRust,
+  openapiGeneratorSpring,
   openapiGeneratorSwift6,
   openapiGeneratorTypescriptFetch,
 } from "./openapiGenerator.js";
@@ -32,6 +34,8 @@ export const tools: readonly Tool[] = [
   progenitor,
   openapiGeneratorPhp,
   openapiGeneratorRuby,
+  openapiGeneratorCppRestsdk,
+  openapiGeneratorSpring,
   openapiGeneratorCsharp,
   openapiGeneratorSwift6,
   openapiGeneratorElixir,

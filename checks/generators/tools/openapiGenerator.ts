@@ -146,6 +146,40 @@ export const openapiGeneratorRuby: Tool = {
   call: ({ folder }, env) => run("ruby", ["-I", "client/lib", "call.rb"], { cwd: folder, env }),
 };
 
+export const openapiGeneratorCppRestsdk: Tool = {
+  ...openapiGenerator("cpp-restsdk"),
+  documents: ["openapi-client.json"],
+  language: "C++",
+  needs: ["Java 11 or newer", "Maven", "C++ with cpprestsdk"],
+  note: "a resumed job is read by a program of its own",
+  async compile({ folder }) {
+    const client = join(folder, "client");
+    const files = await readdir(join(client, "src"), { recursive: true });
+    const sources = files.filter((each) => each.endsWith(".cpp")).map((each) => join(client, "src", each));
+    const included = ["include", "include/CppRestOpenAPIClient"].map((each) => `-I${join(client, each)}`);
+    const libraries = ["cpprest", "ssl", "crypto", "boost_system", "pthread"].map((each) => `-l${each}`);
+    const caller = join(folder, "caller");
+    await run("g++", [
+      "-std=c++14",
+      ...included,
+      join(folder, "main.cpp"),
+      ...sources,
+      ...libraries,
+      "-o",
+      caller,
+    ]);
+    await run(caller, []);
+  },
+};
+
+export const openapiGeneratorSpring: Tool = {
+  ...openapiGenerator("spring"),
+  documents: ["openapi-client.json"],
+  language: "Java, a server",
+  needs: ["Java 11 or newer", "Maven"],
+  compile: ({ folder }) => mavenCompile(join(folder, "client")),
+};
+
 export const openapiGeneratorCsharp: Tool = {
   ...openapiGenerator("csharp"),
   language: "C#",

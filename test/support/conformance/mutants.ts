@@ -111,9 +111,10 @@ export async function survivorsOf(
   workers: number,
 ): Promise<readonly Survivor[]> {
   const chosen = mutants.filter(({ name }) => names.has(name));
-  // Drawn waits are judged on a quiet machine: one client at a time.
-  const drawn = chosen.filter(({ rows }) => rows.some((row) => row.includes("/jitter-")));
-  let waiting = chosen.filter((mutant) => !drawn.includes(mutant));
+  // Drawn waits are judged on a quiet machine: one client at a time. Of the others, those that take longest come first.
+  const isDrawn = ({ rows }: Mutant): boolean => rows.some((row) => row.includes("/jitter-"));
+  const takesLong = ({ rows }: Mutant): number => Number(rows.some((row) => row.includes("/default-")));
+  let waiting = chosen.filter((mutant) => !isDrawn(mutant)).sort((a, b) => takesLong(b) - takesLong(a));
   const survivors: Survivor[] = [];
   const work = async (): Promise<void> => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
@@ -125,7 +126,9 @@ export async function survivorsOf(
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
-  waiting = drawn;
+  // Beside others, a request takes as long as the wait that is left out: who lives is judged alone, too.
+  const living = new Set(survivors.splice(0).map(({ name }) => name));
+  waiting = chosen.filter((mutant) => isDrawn(mutant) || living.has(mutant.name));
   await work();
   return survivors;
 }
@@ -135,6 +138,6 @@ export function brokenClient(language: Language): RunClient {
   return async (runner, mutant) => {
     const how = mutant === undefined ? [] : broken[language][mutant];
     if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
-    await certifyClient(language, runner, { changes: how, workers: 4 });
+    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : 4 });
   };
 }
