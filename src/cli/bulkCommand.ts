@@ -47,9 +47,7 @@ export async function run(context: Context): Promise<void> {
   const input = await openInput(file, name, "JSON lines", signal);
   try {
     if (strict && input.isPipe)
-      throw new UsageError(
-        "--strict reads all of FILE before it sends anything: a pipe cannot be read twice.",
-      );
+      throw new UsageError("--strict reads all of FILE first, and a pipe cannot be read twice.");
     const source = { path: output, option: "--output", strengthOf };
     const checkpoint = await Checkpoint.open(source, dryRun !== undefined, signal);
     const report = new Report(terminal);

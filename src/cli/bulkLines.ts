@@ -46,9 +46,7 @@ export function formatOf(options: CommandOptions): LineFormat {
     Number,
   );
   if (!(index < count))
-    throw new UsageError(
-      "--shard must be I/N, counted from 0: 0/8 is the first of eight shards, 7/8 the last.",
-    );
+    throw new UsageError("--shard must be I/N, counted from 0: 0/8 is the first of eight shards.");
   // The first 32 bits of the hash decide.
   const isOfShard: LineFormat["isOfShard"] = (line) =>
     Math.floor(("hash" in line ? line.hash : 0) / 2 ** 20) % count === index;

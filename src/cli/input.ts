@@ -84,7 +84,7 @@ export async function openInput(
       const format = wanted && foreignFormat(head, wanted);
       if (format !== undefined)
         throw new UsageError(
-          `${name} is ${format}, not ${wanted === "lines" ? "text" : wanted} in UTF-8. The guide "Prepare data" (prepare-data.md) converts it. Nothing was sent.`,
+          `${name} is ${format}, not ${wanted === "lines" ? "text" : wanted} in UTF-8. See the guide "Prepare data" (prepare-data.md). Nothing was sent.`,
         );
       yield* all;
     } catch (error) {
