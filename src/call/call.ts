@@ -185,8 +185,6 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline, keys } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
-  let unusable: Failure | typeof noValue | undefined;
-  let cause: unknown;
   try {
     if (deadline.ended) throw deadline;
     const found =
@@ -223,13 +221,24 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       const { secrets = [] } = transport;
       return { data, response, secrets: [...keys, ...secrets] };
     }
-    unusable = data as Failure | typeof noValue;
-  } catch (thrown) {
-    cause = thrown;
+    return await failureOf(run, exchange, undefined, data as Failure | typeof noValue);
+  } catch (cause) {
+    return await failureOf(run, exchange, cause);
   } finally {
     deadline.attemptOver();
   }
+}
+
+/** The failure of an attempt. @param unusable What is wrong with the value of a whole response; `noValue` if it has none */
+async function failureOf<T>(
+  run: RunningCall<T>,
+  exchange: Exchange | undefined,
+  cause: unknown,
+  unusable?: Failure | typeof noValue,
+): Promise<Failure> {
+  const { deadline, request } = run;
   // What is left to do has the call's time, not the attempt's.
+  deadline.attemptOver();
   let failureIn: typeof explained = unexplained;
   const load = async (): Promise<void> => {
     await loadHiding();

@@ -262,9 +262,10 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   // After `turns` turns without that, delivers the response anyway.
   protected override deliver(response: DecodedResponse, turns: number = turnsToConfirm): void {
     const message = this.#message as http.ClientRequest;
+    const isFirst = this.request !== undefined;
     this.request = undefined;
-    this.#free();
-    if (this.#socket) {
+    if (isFirst) this.#free();
+    if (isFirst && this.#socket) {
       const now = performance.now();
       this.#socket[idleSince] = now;
       this.#socket[idleUntil] =
