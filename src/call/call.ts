@@ -4,7 +4,7 @@ import {
   keyAdvice,
   loadHiding,
   mocked,
-  publishAttempt,
+  publish,
   publishRequest,
   unseenIn,
 } from "#platform";
@@ -105,10 +105,11 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
       const started = performance.now();
       const number = attempts.length + 1;
       const result = await (isTraced("attempt")
-        ? publishAttempt(
-            () => ({ ...targetOf(call.request), number, scheme: call.request.url.protocol.slice(0, -1) }),
+        ? publish(
+            "attempt",
+            { ...targetOf(call.request), number, scheme: call.request.url.protocol.slice(0, -1) },
             () => attempt(call),
-            (ended, durationMs) => attemptRecord(ended, number, durationMs),
+            (ended) => attemptRecord(ended, number, performance.now() - started),
           )
         : attempt(call));
       const durationMs = Math.round((performance.now() - started) * 1000) / 1000;

@@ -1,5 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { isTraced, loadHiding, publishCall } from "#platform";
+import { isTraced, loadHiding, publish } from "#platform";
 import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
@@ -78,7 +78,7 @@ export async function rankItems<T>(
   if (batches.length < 2 || !isTraced("call")) return run();
   const sizes = { documents: items.length, batches: batches.length };
   const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
-  return publishCall(target, run, ({ attempts, model, usage }) => ({ attempts, model, usage }));
+  return publish("call", target, run, ({ attempts, model, usage }) => ({ attempts, model, usage }));
 }
 
 // A call that is checked and ready to be made.
