@@ -44,8 +44,8 @@ import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } fr
 
 /**
  * Makes one call: its request, attempts and the waits between them, all within one deadline that begins with it.
- * @param prepare Makes the request from the call's settings and a checked copy of its options; a promise if it has to wait.
- * The call's end cuts the wait short, and a file that is opened too late is closed.
+ * @param prepare Makes the request from the call's settings and a checked copy of its options. If it has to wait, the
+ * call's end cuts that short, and a file that is opened too late is closed.
  * @throws StatusError, or the call's deadline if that ended before there was a request
  */
 export async function makeCall<T>(
@@ -66,10 +66,17 @@ export async function makeCall<T>(
     const settings = callSettings(config, own, operation);
     deadline.limit(timesOf(operation, settings), settings.signal);
     const prepared = prepare(settings, own);
-    if (prepared instanceof Promise) {
-      request = await deadline.untilEnded(prepared, (late) => late.form?.part.file.close());
+    const whole = prepared instanceof Promise ? prepared : ownValue(prepared, "whole");
+    if (whole) {
+      request = await deadline
+        .untilEnded(whole, (late) => late.form?.part.file.close())
+        .catch((error: unknown) => {
+          // A call that ended meanwhile fails in its first attempt, which tells what was not sent.
+          if (error !== deadline || prepared instanceof Promise) throw error;
+          return prepared;
+        });
       deadline.limit(timesOf(operation, settings, request), settings.signal);
-    } else request = prepared;
+    } else request = prepared as PreparedRequest<T>;
     const idempotent = settings.idempotent ?? request.idempotent;
     const call: RunningCall<T> = {
       client: settings.client,

@@ -28,6 +28,8 @@ export interface PreparedRequest<T> {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: string | Uint8Array | undefined;
+  /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
+  readonly whole?: Promise<PreparedRequest<T>> | undefined;
   /** The form with a file that is sent in place of `body`; undefined when there is none. */
   readonly form: Multipart | undefined;
   /** The media type of the body; undefined when there is none. */

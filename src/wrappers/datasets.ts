@@ -52,10 +52,8 @@ export function makeUpload<T>(
 ): Promise<Outcome<T>> {
   return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
     const draft = draftOf<DatasetFile>(settings, input);
-    const late = loaded(import("./uploadFile.js"));
-    return late.then(
-      ({ prepareUpload }) => prepareUpload(draft, input, own) as Promise<PreparedRequest<never>>,
-    );
+    const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
+    return { ...draft, whole } as PreparedRequest<never>;
   });
 }
 

@@ -96,6 +96,6 @@ function callOperation(
   if (file !== undefined) return makeUpload(client, input, options);
   return makeCall(client, input.operation, { options, table: callOptionTable }, (settings) => {
     const draft = draftOf<unknown>(settings, input);
-    return late().then(({ prepareOperation }) => prepareOperation(draft, input));
+    return { ...draft, whole: late().then(({ prepareOperation }) => prepareOperation(draft, input)) };
   });
 }
