@@ -98,7 +98,8 @@ export class Intake<Id> {
   #pull(): PendingRequest<Id> | undefined {
     try {
       const next = (this.#iterator as Iterator<RerankAllRequest<Id>>).next();
-      if (!isPromise(next)) return this.#take(next);
+      if (typeof (next as Partial<PromiseLike<unknown>> | undefined)?.then !== "function")
+        return this.#take(next);
       this.#isPulling = true;
       // Promise.resolve guards against a thenable that is not a promise: it may throw, or call back twice.
       Promise.resolve(next).then(
@@ -161,10 +162,6 @@ function isDivisible({ documents, top_n }: RerankRequest): boolean {
   return (
     isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
   );
-}
-
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
 /** Creates the iterator of what a run reads its requests from. */

@@ -131,27 +131,15 @@ function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefin
 
 /** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
-  const itemOf = ({ index }: Ranking["data"][number]): T => items[index] as T;
-  const ranked = batches.flatMap(({ ranking }) =>
-    ranking.data.map((entry) => ({ item: itemOf(entry), ...entry })),
-  );
-  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: itemOf(entry) }));
-  const isSplit = ranked[0]?.part !== undefined;
-  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
-  return all.sort((a, b) => b.score - a.score || a.index - b.index);
-}
-
-function bestParts<T>(parts: readonly RankedItem<T>[]): RankedItem<T>[] {
-  const best = new Map<number, RankedItem<T>>();
-  for (const entry of parts) {
-    const found = best.get(entry.index);
-    const isBetter =
-      found === undefined ||
-      entry.score > found.score ||
-      (entry.score === found.score && (entry.part ?? 0) < (found.part ?? 0));
-    if (isBetter) best.set(entry.index, entry);
-  }
-  return [...best.values()];
+  const earlier = before?.data ?? [];
+  const ranked = [...earlier, ...batches.flatMap(({ ranking }) => ranking.data)];
+  ranked.sort((a, b) => b.score - a.score || a.index - b.index || (a.part ?? 0) - (b.part ?? 0));
+  const best = new Map<number, (typeof ranked)[number]>();
+  for (const entry of ranked) if (!best.has(entry.index)) best.set(entry.index, entry);
+  return [...best.values()].map((entry) => {
+    const own = { item: items[entry.index] as T };
+    return Object.assign({ ...own, ...entry }, own);
+  });
 }
 
 function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
