@@ -168,7 +168,17 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       const one = isSpent && this.#undone.length === 0 ? this.#intake.next(true) : undefined;
       if (one) this.#undone.push(one);
       if (this.#isDone) void this.#stop(this.#intake.failed);
-      else if (this.#undone.length > 0 && isSpent) this.#endAtLimit();
+      else if (this.#undone.length > 0 && isSpent) {
+        // The run has sent as much as its caller allows.
+        const { limit, requests, tokens, isEstimated } = this.#pace;
+        const estimated = isEstimated ? ", and more are estimated where they have none" : "";
+        const text =
+          limit === "maxTokens"
+            ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
+            : `The run has made ${amount(requests, "request")} (maxRequests).`;
+        const hint = "Send the remaining requests in another run, or raise the limit.";
+        this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
+      }
     }
   }
 
@@ -311,18 +321,6 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       ...{ notRetried, retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
       hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
     });
-  }
-
-  // Ends the run because it has sent as much as its caller allows.
-  #endAtLimit(): void {
-    const { limit, requests, tokens, isEstimated } = this.#pace;
-    const estimated = isEstimated ? ", and more are estimated where they have none" : "";
-    const text =
-      limit === "maxTokens"
-        ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
-        : `The run has made ${amount(requests, "request")} (maxRequests).`;
-    const hint = "Send the remaining requests in another run, or raise the limit.";
-    this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
   }
 
   // What was paid for gets its result before the run ends: each new run of the same requests would pay for it again.
