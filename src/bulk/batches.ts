@@ -203,23 +203,19 @@ export class BatchedRequest<Id> {
     const failure = this.#failure;
     try {
       if (failure !== undefined) throw errorOfBatches(failure, this.#results);
-      const documents = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
-      const response = this.#response();
-      return documents.length > 0 ? { id, response, rejected: documents } : { id, response };
+      const { top_n, return_documents } = this.request.body;
+      const { model, usage, data: merged } = mergeRankings(this.#results, undefined);
+      const ranked = merged.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
+      const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
+        ...{ index, relevance_score },
+        ...(return_documents === false ? {} : { document }),
+        ...(this.#isSplit ? { part } : {}),
+      }));
+      const response: RerankAllResponse = { object: "list", model: model as string, data, usage };
+      const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
+      return rejected.length > 0 ? { id, response, rejected } : { id, response };
     } catch (error) {
       return { id, error: error as StatusError };
     }
-  }
-
-  #response(): RerankAllResponse {
-    const { top_n, return_documents } = this.request.body;
-    const merged = mergeRankings(this.#results, undefined);
-    const ranked = merged.data.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
-    const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
-      ...{ index, relevance_score },
-      ...(return_documents === false ? {} : { document }),
-      ...(this.#isSplit ? { part } : {}),
-    }));
-    return { object: "list", model: merged.model as string, data, usage: merged.usage };
   }
 }

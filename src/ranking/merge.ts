@@ -157,25 +157,20 @@ export function partialOf<T>(
   fingerprint: string,
 ): RerankPartial<T> {
   const done = new Set(merged.batches.map(({ number }) => number));
-  const missing = joinRanges(planned.filter((_, number) => !done.has(number)));
+  const missing: { offset: number; count: number }[] = [];
+  // Batches are in the order of their items: ranges that touch or overlap become one.
+  for (const { offset, count } of planned.filter((_, number) => !done.has(number))) {
+    const last = missing.at(-1);
+    if (last !== undefined && offset <= last.offset + last.count)
+      last.count = Math.max(last.count, offset + count - last.offset);
+    else missing.push({ offset, count });
+  }
   const isMissing = (index: number): boolean =>
     missing.some(({ offset, count }) => index >= offset && index < offset + count);
   const ranked = rankedBy(merged);
   // An item with parts in a missing batch is left out: its best part may be there.
   const data = ranked.data.filter(({ index }) => !isMissing(index));
   return { ...ranked, data, missing, failed, fingerprint };
-}
-
-// Joins the ranges of batches that touch or overlap; batches are in the order of their items.
-function joinRanges(batches: readonly Batch[]): ItemRange[] {
-  const ranges: { offset: number; count: number }[] = [];
-  for (const { offset, count } of batches) {
-    const last = ranges.at(-1);
-    if (last !== undefined && offset <= last.offset + last.count)
-      last.count = Math.max(last.count, offset + count - last.offset);
-    else ranges.push({ offset, count });
-  }
-  return ranges;
 }
 
 /**
