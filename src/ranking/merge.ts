@@ -9,7 +9,7 @@ import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
 import { type Batch, type BatchDocument, itemsOf } from "./plan.js";
-import type { ItemBatch, ItemRange, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
+import type { ItemBatch, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
 /** A rerank response that was checked against the documents of its request, by the items that they are. */
 export interface Ranking {
