@@ -91,7 +91,7 @@ export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): re
   const places = new Map<string, string[]>();
   for (const [file, text] of files) {
     for (const [, name = ""] of text.matchAll(isCore(file) ? declared : exported))
-      places.set(name, [...(places.get(name) ?? []), file]);
+      places.set(name, [...new Set([...(places.get(name) ?? []), file])]);
   }
   return [...places]
     .filter(([, found]) => found.length > 1)
