@@ -252,9 +252,9 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
       }
     | undefined;
   /**
-   * The maximum number of requests in flight: at least 1. With `"auto"` a search finds the best limit, as for `rerankAll`.
-   * It holds, like `rate`, for all calls of this client and of those made from it, also for `rerankAll`. A call waits for
-   * its turn within its `timeoutMs`. While the service asks one call to wait, all wait.
+   * The maximum number of requests in flight: at least 1. `"auto"` searches for the best limit, as `rerankAll` does.
+   * Like `rate`, it holds for all calls of this client and of those made from it, also for `rerankAll`. Further calls
+   * wait within their `timeoutMs`, and while the service asks one of them to wait, all do.
    * @default no limit
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
