@@ -43,7 +43,7 @@ export async function writeLibrary(root: string, dist: string): Promise<Readonly
     }
   }
   await write(oneFile, { entryPoints: apartParts, plugins: [...plugins, joined()] });
-  await write(commonJs, { entryPoints: limitsPart, outdir: `${dist}/cjs` });
+  await write(commonJs, { entryPoints: searchPart, outdir: `${dist}/cjs` });
   const stdin = { contents: proxyAgent, resolveDir: root, sourcefile: "scripts/build/library.ts" };
   await write(oneFile, { stdin, entryNames: "chunks/proxies", plugins });
   await write(oneFile, {
@@ -64,9 +64,9 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
 }
 
 // What few clients have.
-const limits = "../policy/limits.js";
-const limitsPart = { "chunks/limits": "src/policy/limits.ts" };
-const apartParts = { "chunks/undici": "src/transport/undici.ts", ...limitsPart };
+const search = "../policy/search.js";
+const searchPart = { "chunks/search": "src/policy/search.ts" };
+const apartParts = { "chunks/undici": "src/transport/undici.ts", ...searchPart };
 
 // A library that few clients need: a part by itself, too.
 const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
@@ -76,10 +76,10 @@ const oneFile: BuildOptions = {
   format: "esm",
   plugins: [
     ...plugins,
-    joined(limits),
+    joined(search),
     apart("https-proxy-agent", "proxies"),
     apart("../undici.js", "undici"),
-    apart(limits, "limits"),
+    apart(search, "search"),
   ],
 };
 
@@ -100,7 +100,7 @@ const commonJs: BuildOptions = {
   format: "cjs",
   platform: "node",
   supported: { "dynamic-import": false },
-  plugins: [...plugins, joined(limits), apart(limits, "limits")],
+  plugins: [...plugins, joined(search), apart(search, "search")],
 };
 
 // package.json says what "#platform" is under each.

@@ -5,11 +5,11 @@ import { Failure } from "../errors/failure.js";
 import { amount, detailsOf, StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
-import { Limiter } from "../policy/limiter.js";
-import { type Limiters, runOf, sharedLimiter } from "../policy/limits.js";
+import { Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { attemptPolicy, worse } from "../policy/retry.js";
 import { type Lane, machineClock, pendingForEach, Run, type Work } from "../policy/run.js";
+import { LimitSearch } from "../policy/search.js";
 import { joinable, rankingError } from "../ranking/check.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
@@ -62,11 +62,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     const limiter =
       typeof concurrency === "number"
         ? new Limiter(concurrency)
-        : sharedLimiter(limiters, concurrency.max, maxPauseMs);
+        : sharedLimiter(LimitSearch, limiters, concurrency.max, maxPauseMs);
     if (limiter.search) limiter.search.sharesService ||= sharesService;
-    const within = limiters.cap && runOf(limiters.cap);
-    const given = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs, within };
-    this.#run = new Run(given, this);
+    this.#run = new Run({ limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs }, this);
     this.#intake = new Intake(source, settings, this.#run);
     this.#delivery = new Delivery(ordered);
   }
@@ -219,7 +217,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 
   succeeded(pending: PendingRequest<Id>, lane: Lane, response: RerankResponse): void {
-    lane.counted(memberOf(response, "usage"));
+    const usage = memberOf(response, "usage");
+    const tokens = memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
+    this.#pace.counted(tokens, lane.bytes, lane.estimated);
     // Reported after the limiter has set the concurrency limit that follows from the success.
     if (pending.event) this.#report(pending.event, pending.id, {});
     // Properties of the caller's request may be getters that throw.

@@ -7,14 +7,13 @@ import {
   type Target,
 } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { loaded, StatusError, withHeaders } from "../errors/statusError.js";
+import { StatusError, withHeaders } from "../errors/statusError.js";
 import { type FileSource, SourceError } from "../files/fileSource.js";
 import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import type { Cap } from "../policy/limits.js";
 import { attemptPolicy, type Decision, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import { type Redact, redactorOf } from "../redact/redact.js";
@@ -92,11 +91,9 @@ export async function makeCall<T>(
       retriedFree: false,
     };
     settings.policy?.begun?.(deadline);
-    const { cap } = call.client;
-    const isSingle = cap !== undefined && settings.policy === undefined;
-    const late = isSingle && (await deadline.untilEnded(loaded(import("../policy/limits.js"))));
-    const run = late ? late.inTurn(cap as Cap, runAttempts<T>) : runAttempts<T>;
-    result = await (isTraced("call") ? publishRequest(request, targetOf, () => run(call)) : run(call));
+    result = await (isTraced("call")
+      ? publishRequest(request, targetOf, () => runAttempts(call))
+      : runAttempts(call));
   } finally {
     if (file) await deadline.untilEnded(file.close()).catch(() => {});
     deadline.dispose();
@@ -136,7 +133,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Succeeded<T> | Stat
       const { reusedSocket = false, httpStatus } = result;
       // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
       // connection, which is no sign of trouble.
-      const free = policy?.isFree || (reusedSocket && !call.retriedFree);
+      const free = policy !== undefined || (reusedSocket && !call.retriedFree);
       const { waitMs, notRetried } = decide(call, result, free ? budgetRule.full : budget.left);
       report(call, failed, result, waitMs);
       if (waitMs === undefined) return callError(call, result, notRetried);

@@ -175,16 +175,6 @@ export function invalid(
   return refusal("INVALID_ARGUMENT", argument, message, details);
 }
 
-/** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
-export function loaded<T>(part: Promise<T>): Promise<T> {
-  return part.catch((cause: unknown) => {
-    throw refusal("UNAVAILABLE", undefined, "A part of this package could not be loaded.", {
-      hint: "Check the network, or reload the page.",
-      cause,
-    });
-  });
-}
-
 /** @internal A number of things, for a message: `1 row`, `2 rows`. */
 export function amount(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -240,25 +240,6 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    */
   maxConnections?: number | undefined;
   /**
-   * The rate limit of your account, if you know it: each number greater than 0. Requests are spread evenly, retries
-   * included. A request counts as the tokens in its response's `usage`; until the response arrives, they are estimated
-   * from the request's bytes. Pass about 95 % of the rate that the service allows.
-   * @default no limit
-   */
-  rate?:
-    | {
-        readonly requestsPerMinute?: number | undefined;
-        readonly tokensPerMinute?: number | undefined;
-      }
-    | undefined;
-  /**
-   * The maximum number of requests in flight: at least 1. `"auto"` searches for the best limit, as `rerankAll` does.
-   * Like `rate`, it holds for all calls of this client and of those made from it, also for `rerankAll`. Further calls
-   * wait within their `timeoutMs`, and while the service asks one of them to wait, all do.
-   * @default no limit
-   */
-  concurrency?: number | "auto" | { readonly max: number } | undefined;
-  /**
    * Milliseconds that an idle socket stays open for another call. It may be up to 25 % longer, or less if the server
    * announces less. 0 closes the socket at once. Resumes and uploads always use a new connection. Node only.
    * @default 4,000

@@ -1,7 +1,8 @@
-import type { ClientOptions } from "../options/types.js";
-
 /** The most that a run may send: the rate, which is spread evenly over each minute, and the most in all. */
-export interface SendLimits extends Pick<ClientOptions, "rate"> {
+export interface SendLimits {
+  readonly rate?:
+    | { readonly requestsPerMinute?: number | undefined; readonly tokensPerMinute?: number | undefined }
+    | undefined;
   readonly maxRequests?: number | undefined;
   readonly maxTokens?: number | undefined;
 }

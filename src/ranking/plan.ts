@@ -1,7 +1,8 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback } from "../options/arguments.js";
-import { fewAtOnce } from "../policy/decisions.js";
+import { checkCallback, checkInteger } from "../options/arguments.js";
+import { ownProperties } from "../options/validate.js";
+import { fewAtOnce, mostAtOnce } from "../policy/decisions.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
@@ -18,6 +19,19 @@ export interface PlannedItems<T> {
 
 // The most characters in all batches under way: the texts and the requests made from them take about 4 bytes for each.
 const mostCharacters = 4_194_304;
+
+/** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
+export function concurrencyOf(value: unknown = "auto"): number | { readonly max: number } {
+  if (value === "auto") return { max: mostAtOnce };
+  if (typeof value === "number") return checkInteger(value, "concurrency", 1);
+  if (typeof value !== "object" || value === null)
+    throw invalid(
+      "concurrency",
+      'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
+    );
+  const { max } = ownProperties<{ max?: unknown }>(value, "concurrency", { max: 1 });
+  return { max: checkInteger(max, "concurrency.max", 1) };
+}
 
 /** Checks every text, and puts the items that are to be sent into batches. @throws StatusError */
 export function planItems<T>(

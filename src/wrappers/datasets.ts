@@ -1,7 +1,6 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome, PreparedRequest } from "../call/types.js";
-import { loaded } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag } from "../options/arguments.js";
@@ -10,7 +9,7 @@ import type { CallPromise } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-import { prepare, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */

@@ -6,7 +6,7 @@ import { seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
-import { invalid, isStatusError, ofOperation, StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../errors/statusError.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
@@ -140,6 +140,16 @@ export function start<T, O extends { readonly data: T }, R>(
   return Object.assign(value, {
     // Follows `value`, not `outcome`: a stack shows the caller only while each promise has one that follows.
     withResponse: () => value.then(() => present(succeeded)),
+  });
+}
+
+/** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
+export function loaded<T>(part: Promise<T>): Promise<T> {
+  return part.catch((cause: unknown) => {
+    throw refusal("UNAVAILABLE", undefined, "A part of this package could not be loaded.", {
+      hint: "Check the network, or reload the page.",
+      cause,
+    });
   });
 }
 

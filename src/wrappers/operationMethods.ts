@@ -1,7 +1,6 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
-import { loaded } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import { checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
@@ -9,7 +8,7 @@ import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
 import { makeUpload } from "./datasets.js";
-import { prepare, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 import type {
   ClientInside,
   OperationArguments,

@@ -1,18 +1,18 @@
 import { readObject, readRerank } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
-import { invalid, loaded } from "../errors/statusError.js";
+import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { checkDuration } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
-import type { Limiters } from "../policy/limits.js";
+import type { Limiters } from "../policy/limiter.js";
 import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf, ownValue } from "../values.js";
-import { invoke, start, startCall } from "./invoke.js";
+import { invoke, loaded, start, startCall } from "./invoke.js";
 
 // Checked: the body, by the contract's rules, and that no field is another spelling of a known one. Sent: the body as JSON
 // by the contract's row `rerankDocuments`, with the client's `rerankModel` if it names no model. Read: the JSON object of
@@ -81,7 +81,7 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
           const list = Array.isArray(given) ? [...given] : given;
           // Few programs use `rerank.items`: its module is loaded with the first call.
           const { rankItems } = await deadline.untilEnded(loaded(import("../ranking/rank.js")));
-          return await rankItems({ client, limiters, send, deadline }, query, list, own);
+          return await rankItems({ client, limiters, send, loaded, deadline }, query, list, own);
         } finally {
           deadline.dispose();
         }

@@ -2,7 +2,6 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach } from "vitest";
 // Loaded already: a clock that a test moves does not wait for a module to be loaded.
 import "../../src/call/errorResponse.js";
-import "../../src/policy/limits.js";
 import "../../src/wrappers/request.js";
 import "../../src/ranking/rank.js";
 import "../../src/wrappers/uploadFile.js";
