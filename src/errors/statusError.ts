@@ -26,8 +26,6 @@ const optionalFields = [
 // Symbol.for, so that two copies of the package in one program recognise each other's errors.
 const brand = Symbol.for("tunerank.StatusError");
 
-export interface StatusError extends StatusErrorFields {}
-
 /** The only error that a call rejects with. Its message begins with the code in brackets and ends with the hint. */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets every field
 export class StatusError extends Error {
@@ -85,6 +83,8 @@ export class StatusError extends Error {
     return { ...fields, name: this.name, message, attempts };
   }
 }
+
+export interface StatusError extends StatusErrorFields {}
 
 // Loggers show the class's name, which bundlers change: this sets it again.
 define(StatusError, { name: "StatusError" });
