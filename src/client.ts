@@ -105,7 +105,22 @@ function build(
       hint: 'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
-  const given = givenSettings(options, transport, shared.budget);
+  const { baseUrl, apiKey, accountId, rerankModel, userAgent = "", logger, logLevel } = options;
+  const isLogged = logger !== undefined || logLevel !== undefined;
+  // The settings have no prototype, so a polluted Object.prototype sets none. `ownProperties` checked most values.
+  const given: GivenSettings = Object.assign(new WithoutPrototype(), options, {
+    baseUrl: checkAddress(baseUrl, "baseUrl", options.allowInsecureHttp === true),
+    apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
+    accountId: checkAccountId(accountId, "accountId"),
+    rerankModel: checkModel(rerankModel, "rerankModel"),
+    userAgent: `tunerank/${version} ${runtime} ${userAgent}`.trimEnd(),
+    connectTimeoutMs: options.connectTimeoutMs ?? defaultConnectMs,
+    transport,
+    budget: shared.budget,
+    calls: new Set() as ClientSettings["calls"],
+    headers: (options.headers ?? {}) as ClientSettings["headers"],
+    log: isLogged ? logOf(options, logLevel ?? "info", "logLevel") : undefined,
+  });
   const settings = new ClientConfig(given);
   const limiters: Limiters = { running: shared.running };
   const close = async (): Promise<void> => {
@@ -139,32 +154,6 @@ function build(
 // The options that the connections fix. `connectTimeoutMs` is one only with a dispatcher, which decides that time.
 function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[] {
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
-}
-
-// The settings have no prototype, so a polluted Object.prototype sets no option. `ownProperties` checked most values.
-function givenSettings(
-  options: ClientOptions,
-  transport: Transport,
-  budget: ClientSettings["budget"],
-): GivenSettings {
-  const { baseUrl, apiKey, accountId, allowInsecureHttp, connectTimeoutMs = defaultConnectMs } = options;
-  const { logger, logLevel, logBodies } = options;
-  return Object.assign(new WithoutPrototype(), options, {
-    baseUrl: checkAddress(baseUrl, "baseUrl", allowInsecureHttp === true),
-    apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
-    accountId: checkAccountId(accountId, "accountId"),
-    rerankModel: checkModel(options.rerankModel, "rerankModel"),
-    userAgent: `tunerank/${version} ${runtime} ${options.userAgent ?? ""}`.trimEnd(),
-    connectTimeoutMs,
-    transport,
-    budget,
-    calls: new Set() as ClientSettings["calls"],
-    headers: (options.headers ?? {}) as ClientSettings["headers"],
-    log:
-      logger === undefined && logLevel === undefined
-        ? undefined
-        : logOf({ logger, logBodies }, logLevel ?? "info", "logLevel"),
-  });
 }
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {

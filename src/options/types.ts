@@ -210,33 +210,12 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
  */
 export type LogFunction = (level: "error" | "warn" | "info", record: LogRecord) => unknown;
 
-/** The methods that a logger must have; `console` and the loggers of pino and winston have them. */
-export interface LoggerLike {
-  /**
-   * Logs details for debugging.
-   *
-   * @param message One line.
-   */
-  debug(message: string): unknown;
-  /**
-   * Logs a success.
-   *
-   * @param message One line.
-   */
-  info(message: string): unknown;
-  /**
-   * Logs a failure that is retried.
-   *
-   * @param message One line.
-   */
-  warn(message: string): unknown;
-  /**
-   * Logs a failure that ends the call.
-   *
-   * @param message One line.
-   */
-  error(message: string): unknown;
-}
+/**
+ * The methods that a logger must have; `console` and the loggers of pino and winston have them. Each gets one line:
+ * `info` of a success, `warn` of a failure that is retried, `error` of one that ends a call, `debug` of details.
+ */
+export interface LoggerLike
+  extends Readonly<Record<"debug" | "info" | "warn" | "error", (message: string) => unknown>> {}
 
 /** Options of `createClient`. */
 export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"> {

@@ -193,11 +193,11 @@ export function sharedLimiter(
   return limiter;
 }
 
-/** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */
-export type OutOfFiles = "EMFILE" | "ENFILE";
-
-/** The code if a connection failed because no more files may be open. @param cause The network's error */
-export function outOfFiles(cause: unknown): OutOfFiles | undefined {
+/**
+ * The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets.
+ * @param cause The network's error
+ */
+export function outOfFiles(cause: unknown): "EMFILE" | "ENFILE" | undefined {
   const code = networkCode(cause);
   return code === "EMFILE" || code === "ENFILE" ? code : undefined;
 }

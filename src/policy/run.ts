@@ -114,19 +114,15 @@ export class Run<Job = unknown, Value = unknown> {
     const { sharers } = this.limiter;
     const { inFlight } = this;
     const now = this.clock.now();
-    if (this.waiting.size > 0) this.#resume(now);
-    if (this.isOpen(now)) this.begin(now);
-    this.#isAdvancing = false;
-    if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
-    this.#sleep(now);
-  }
-
-  #resume(now: number): void {
     for (const lane of this.waiting) {
       if (lane.readyAt > now || !this.isOpen(now, lane.endsAt)) continue;
       this.waiting.delete(lane);
       lane.begin(now);
     }
+    if (this.isOpen(now)) this.begin(now);
+    this.#isAdvancing = false;
+    if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
+    this.#sleep(now);
   }
 
   /** Begins new calls while the run is open. A simulation replaces it. */
@@ -276,8 +272,13 @@ export class Lane implements AttemptTimes {
   /** Decides whether a failed attempt is retried, and when. */
   decide(failure: Failure, state: RetryState): Decision {
     const run = this.#run;
-    const { limiter } = run;
-    const decision = this.#decision(failure, state);
+    const { limiter, untilDeadline, maxPauseMs } = run;
+    // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
+    // maximum of retries applies to such attempts, and counts no others.
+    const isPaid = untilDeadline && failure.executed === "yes";
+    const paid = { ...state, retries: this.#paid, maxRetries: Number.POSITIVE_INFINITY };
+    const decision = decideRetry(failure, isPaid ? paid : state, maxPauseMs, untilDeadline && !isPaid);
+    if (isPaid) this.#paid += 1;
     this.#end();
     this.endsAt = this.ended + state.timeLeftMs;
     run.ran = worse(run.ran, failure);
@@ -288,20 +289,10 @@ export class Lane implements AttemptTimes {
     this.pauseMs = isOurs ? 0 : limiter.failed(failure, decision, this, state.random);
     // The deadline of the new call starts anew. Each such failure lowers the limit, so the number of new calls is bounded.
     const isLowered = isOurs && limiter.lowerToOpen(this.epoch);
-    this.isTooMany = isLowered && run.untilDeadline && state.retries === 0;
+    this.isTooMany = isLowered && untilDeadline && state.retries === 0;
     if (!this.isTooMany) return decision;
     run.pace?.unsent();
     return { waitMs: undefined, notRetried: "retries-used-up" };
-  }
-
-  // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
-  // maximum of retries applies to such attempts, and counts no others.
-  #decision(failure: Failure, state: RetryState): Decision {
-    const { untilDeadline, maxPauseMs } = this.#run;
-    if (!untilDeadline || failure.executed !== "yes")
-      return decideRetry(failure, state, maxPauseMs, untilDeadline);
-    const counted = { ...state, retries: this.#paid++, maxRetries: Number.POSITIVE_INFINITY };
-    return decideRetry(failure, counted, maxPauseMs);
   }
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */

@@ -240,26 +240,18 @@ function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
   const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
     memberOf(value, name),
   );
+  const isPosition = (at: unknown): boolean =>
+    Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) < count;
+  const isRanked = (entry: unknown): boolean =>
+    isPosition(memberOf(entry, "index")) && typeof memberOf(entry, "score") === "number";
+  const isRange = (range: unknown): boolean => {
+    const [offset, length] = [memberOf(range, "offset"), memberOf(range, "count")];
+    return isPosition(offset) && isPosition((offset as number) + (length as number) - 1);
+  };
   const isWhole =
-    Array.isArray(data) &&
-    data.every(
-      (entry) => isPosition(memberOf(entry, "index"), count) && typeof memberOf(entry, "score") === "number",
-    ) &&
-    Array.isArray(missing) &&
-    missing.every((range) => isRange(range, count)) &&
-    typeof fingerprint === "string";
-  if (isWhole) return value as RerankPartial<unknown>;
+    Array.isArray(data) && data.every(isRanked) && Array.isArray(missing) && missing.every(isRange);
+  if (isWhole && typeof fingerprint === "string") return value as RerankPartial<unknown>;
   throw invalid("continueFrom", "continueFrom must be the `partial` of an error for the same items.");
-}
-
-function isPosition(value: unknown, count: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < count;
-}
-
-function isRange(range: unknown, count: number): boolean {
-  const length = memberOf(range, "count");
-  const offset = memberOf(range, "offset");
-  return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
 }
 
 /** A running hash (cyrb53) that tells whether texts are the same: 53 bits, and not for secrets. */

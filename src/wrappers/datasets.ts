@@ -9,7 +9,7 @@ import type { CallPromise } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-import { draftOf, loaded, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
@@ -51,7 +51,7 @@ export function makeUpload<T>(
   options: UploadOptions | undefined,
 ): Promise<Outcome<T>> {
   return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
-    const draft = draftOf<DatasetFile>(settings, input);
+    const draft = prepare<DatasetFile>(settings, input.operation, { ids: input.ids });
     const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
     return { ...draft, whole } as PreparedRequest<never>;
   });

@@ -14,7 +14,11 @@ import { Deadline } from "../transport/time.js";
 import { memberOf, ownValue } from "../values.js";
 import { invoke, loaded, start, startCall } from "./invoke.js";
 
+// Checked: the body, by the contract's rules, and that no field is another spelling of a known one. Sent: the body as JSON
+// by the contract's row `rerankDocuments`, with the client's `rerankModel` if it names no model. Read: the JSON object of
+// the response, whose `data` must be a list of entries with an `index` and a `relevance_score`.
 const { body: rules } = requests.rerankDocuments;
+const readResponse = readObject((value) => readRerank(value));
 
 /** Ranks documents by their relevance to a query. The contract's `rerankDocuments`. */
 export interface Rerank {
@@ -44,8 +48,6 @@ export interface Rerank {
   readonly items: RerankItems;
 }
 
-const readResponse = readObject((value) => readRerank(value));
-
 /** @internal Makes {@link Rerank} with a client's settings. */
 export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
   const send: RerankCall["send"] = (body, own, read) =>
@@ -61,9 +63,8 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       const whole = isWhole ? body : { ...body, model: rerankModel };
       return { ids: undefined, body: whole, read };
     });
-  function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", client, () => send(body, options, readResponse));
-  }
+  const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
+    startCall("rerankDocuments", client, () => send(body, options, readResponse));
   const items: RerankItems = (query, given, options) =>
     start(
       "rerankDocuments",

@@ -28,8 +28,8 @@ export const faults: readonly Fault[] = [
   {
     fault: "a key in base64 that stands after other bytes is shown",
     file: "src/redact/redact.ts",
-    from: "[0, 1, 2].map((offset) => base64At",
-    to: "[0].map((offset) => base64At",
+    from: "[0, 1, 2].map(at)",
+    to: "[0].map(at)",
     tests: ["redact/redact"],
   },
   {
