@@ -91,7 +91,7 @@ export function namesTwice(files: ReadonlyMap<string, string> = readTexts()): re
   const places = new Map<string, string[]>();
   for (const [file, text] of files) {
     for (const [, name = ""] of text.matchAll(isCore(file) ? declared : exported))
-      places.set(name, [...(places.get(name) ?? []), file]);
+      places.set(name, [...new Set([...(places.get(name) ?? []), file])]);
   }
   return [...places]
     .filter(([, found]) => found.length > 1)
@@ -119,9 +119,14 @@ function textsOf(files: readonly string[]): ReadonlyMap<string, string> {
 
 const typesAndClasses = /^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type) \w/gm;
 
+// Three files of options/ and wrappers/ are generated, too; each generated file says so in its first line.
+function isByHand(file: string): boolean {
+  return !readFileSync(path.join(src, file), "utf8").startsWith("// Generated from ");
+}
+
 /** How large the core is, and the longest of all files that are written by hand. */
 export function sizes(): Readonly<Record<"files" | "lines" | "types" | "longest", number>> {
-  const byHand = [...readImports().keys()].filter((file) => !file.startsWith("generated/"));
+  const byHand = [...readImports().keys()].filter(isByHand);
   const linesOf = (text: string): number => text.trimEnd().split("\n").length;
   const core = [...textsOf(byHand.filter(isCore)).values()];
   return {
@@ -162,7 +167,7 @@ export function lineOf(file: ts.SourceFile, position: number): number {
 
 /** The functions of src with more lines than `most`, as "place: lines". */
 export function longFunctions(most: number): readonly string[] {
-  const byHand = [...readImports().keys()].filter((file) => !file.startsWith("generated/"));
+  const byHand = [...readImports().keys()].filter(isByHand);
   return [...textsOf(byHand)]
     .flatMap(([file, text]) => functionsOf(ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)))
     .filter(({ lines }) => lines > most)

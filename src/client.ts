@@ -17,7 +17,7 @@ import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnections, defaultConnectMs, defaultKeepAliveMs } from "./policy/decisions.js";
-import type { Cap, Limiters } from "./policy/limits.js";
+import type { Limiters } from "./policy/limiter.js";
 import type { Transport } from "./transport/exchange.js";
 import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
@@ -66,13 +66,10 @@ export interface Client extends ContractClient {
 
 const connectionOptions = ["dispatcher", "agent", "fetch", "proxy", "keepAliveMs", "maxConnections"] as const;
 
-/**
- * The names of the options of the connections, and of the limits of what is sent. They are fixed when a client is
- * created: clients made from one another share both.
- */
-export type ConnectionOption = (typeof connectionOptions)[number] | "rate" | "concurrency";
+/** The names of the options that concern the connections. They are fixed when a client is created. */
+export type ConnectionOption = (typeof connectionOptions)[number];
 
-/** The options that {@link Client.withOptions} can change: all except a {@link ConnectionOption}. */
+/** The options that {@link Client.withOptions} can change: all except the options of the connections. */
 export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
 
 /**
@@ -91,18 +88,16 @@ export function createClient(options: ClientOptions = {}): Client {
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
   const given = ownedBy(own).filter((name) => own[name] !== undefined);
   const transport = createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
-  const { rate, concurrency } = own as Cap;
-  const cap = rate || concurrency ? { rate, concurrency } : undefined;
-  return build(own, { transport, budget: { left: budget.full }, running: new Map(), cap }, transport);
+  return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }
 
 /**
  * @param shared What a first client, made by `createClient`, shares with the clients made from it by `withOptions`: its
- * transport, the retry budget, the limiters of their runs, and its cap.
+ * transport, the retry budget, and the limiters of their runs.
  */
 function build(
   options: ClientOptions,
-  shared: Pick<ClientSettings, "transport" | "budget"> & Pick<Limiters, "running" | "cap">,
+  shared: Pick<ClientSettings, "transport" | "budget"> & Pick<Limiters, "running">,
   transport: Transport,
 ): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
@@ -110,9 +105,24 @@ function build(
       hint: 'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
     });
   }
-  const given = givenSettings(options, transport, shared);
+  const { baseUrl, apiKey, accountId, rerankModel, userAgent = "", logger, logLevel } = options;
+  const isLogged = logger !== undefined || logLevel !== undefined;
+  // The settings have no prototype, so a polluted Object.prototype sets none. `ownProperties` checked most values.
+  const given: GivenSettings = Object.assign(new WithoutPrototype(), options, {
+    baseUrl: checkAddress(baseUrl, "baseUrl", options.allowInsecureHttp === true),
+    apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
+    accountId: checkAccountId(accountId, "accountId"),
+    rerankModel: checkModel(rerankModel, "rerankModel"),
+    userAgent: `tunerank/${version} ${runtime} ${userAgent}`.trimEnd(),
+    connectTimeoutMs: options.connectTimeoutMs ?? defaultConnectMs,
+    transport,
+    budget: shared.budget,
+    calls: new Set() as ClientSettings["calls"],
+    headers: (options.headers ?? {}) as ClientSettings["headers"],
+    log: isLogged ? logOf(options, logLevel ?? "info", "logLevel") : undefined,
+  });
   const settings = new ClientConfig(given);
-  const limiters: Limiters = { running: shared.running, cap: shared.cap };
+  const limiters: Limiters = { running: shared.running };
   const close = async (): Promise<void> => {
     // A copy of the list, because a call that ends removes itself from the list.
     for (const call of [...given.calls]) call.end("closed");
@@ -146,39 +156,11 @@ function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[
   return dispatcher === undefined ? connectionOptions : [...connectionOptions, "connectTimeoutMs"];
 }
 
-// The settings have no prototype, so a polluted Object.prototype sets no option. `ownProperties` checked most values.
-function givenSettings(
-  options: ClientOptions,
-  transport: Transport,
-  { budget, cap }: Pick<ClientSettings, "budget" | "cap">,
-): GivenSettings {
-  const { baseUrl, apiKey, accountId, allowInsecureHttp, connectTimeoutMs = defaultConnectMs } = options;
-  const { logger, logLevel, logBodies } = options;
-  return Object.assign(new WithoutPrototype(), options, {
-    baseUrl: checkAddress(baseUrl, "baseUrl", allowInsecureHttp === true),
-    apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
-    accountId: checkAccountId(accountId, "accountId"),
-    rerankModel: checkModel(options.rerankModel, "rerankModel"),
-    userAgent: `tunerank/${version} ${runtime} ${options.userAgent ?? ""}`.trimEnd(),
-    connectTimeoutMs,
-    transport,
-    budget,
-    cap,
-    calls: new Set() as ClientSettings["calls"],
-    headers: (options.headers ?? {}) as ClientSettings["headers"],
-    log:
-      logger === undefined && logLevel === undefined
-        ? undefined
-        : logOf({ logger, logBodies }, logLevel ?? "info", "logLevel"),
-  });
-}
-
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
   const merged = ownProperties(options, "options");
   for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionTable))) {
-    if ([...ownedBy(options), "rate", "concurrency"].includes(name)) {
-      const what = /^(rate|concurrency)$/.test(name) ? "it is" : "the connections are";
-      throw invalid(name, `withOptions cannot change ${name}: ${what} shared.`);
+    if ((ownedBy(options) as readonly string[]).includes(name)) {
+      throw invalid(name, `withOptions cannot change ${name}: the connections are shared.`);
     }
     if (value !== undefined) Object.assign(merged, { [name]: value });
   }

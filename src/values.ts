@@ -27,8 +27,8 @@ export function ownValue<T extends object, Name extends keyof T>(value: T, name:
 }
 
 /**
- * Adds members to an object. Logs do not list them, unless they are made enumerable. The descriptors inherit nothing,
- * because a polluted Object.prototype may have a `get` or `set`.
+ * Adds members to an object: fields like any other if they are `enumerable`, else constants that logs do not list. The
+ * descriptors inherit nothing, because a polluted Object.prototype may have a `get` or `set`.
  */
 export function define(
   target: object,
@@ -38,7 +38,7 @@ export function define(
   for (const name of Reflect.ownKeys(values)) {
     const descriptor = new WithoutPrototype() as PropertyDescriptor;
     descriptor.value = values[name as string];
-    descriptor.enumerable = enumerable;
+    descriptor.enumerable = descriptor.writable = descriptor.configurable = enumerable;
     Object.defineProperty(target, name, descriptor);
   }
 }

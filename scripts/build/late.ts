@@ -14,7 +14,7 @@ export const joined = (...except: readonly string[]): Plugin => ({
     onLoad({ filter: /src\/.*\.ts$/ }, async ({ path: file }) => {
       const modules: string[] = [];
       const code = withoutComments(await readFile(file, "utf8"));
-      const isJoined = /src\/(call|platform|policy|ranking|wrappers)\//.test(file);
+      const isJoined = /src\/(call|platform|ranking|wrappers)\//.test(file);
       const contents = code.replace(/\bimport\((".*?")\)/g, (whole, module) => {
         if (!isJoined || except.includes(JSON.parse(module))) return whole;
         modules.push(`import * as late${modules.length} from ${module};`);

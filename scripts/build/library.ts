@@ -42,8 +42,8 @@ export async function writeLibrary(root: string, dist: string): Promise<Readonly
       await write(input, commonJs, { outdir: `${dist}/cjs` }, dense);
     }
   }
-  await write(oneFile, { entryPoints: limitsPart, plugins: [...plugins, joined()] });
-  await write(commonJs, { entryPoints: limitsPart, outdir: `${dist}/cjs` });
+  await write(oneFile, { entryPoints: searchPart, plugins: [...plugins, joined()] });
+  await write(commonJs, { entryPoints: searchPart, outdir: `${dist}/cjs` });
   const stdin = { contents: proxyAgent, resolveDir: root, sourcefile: "scripts/build/library.ts" };
   await write(oneFile, { stdin, entryNames: "chunks/proxies", plugins });
   await write(oneFile, {
@@ -64,8 +64,8 @@ function inputOf(entry: Entry, platform: Platform): BuildOptions {
 }
 
 // What few clients have.
-const limits = "../policy/limits.js";
-const limitsPart = { "chunks/limits": "src/policy/limits.ts" };
+const search = "../policy/search.js";
+const searchPart = { "chunks/search": "src/policy/search.ts" };
 
 // A library that few clients need: a part by itself, too.
 const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
@@ -73,7 +73,7 @@ const proxyAgent = 'export { HttpsProxyAgent } from "https-proxy-agent";';
 // On Node each file read at start costs about a millisecond: what is loaded when it is used is part of it.
 const oneFile: BuildOptions = {
   format: "esm",
-  plugins: [...plugins, joined(limits), apart("https-proxy-agent", "proxies"), apart(limits, "limits")],
+  plugins: [...plugins, joined(search), apart("https-proxy-agent", "proxies"), apart(search, "search")],
 };
 
 function severalFiles(root: string): BuildOptions {
@@ -93,7 +93,7 @@ const commonJs: BuildOptions = {
   format: "cjs",
   platform: "node",
   supported: { "dynamic-import": false },
-  plugins: [...plugins, joined(limits), apart(limits, "limits")],
+  plugins: [...plugins, joined(search), apart(search, "search")],
 };
 
 // package.json says what "#platform" is under each.

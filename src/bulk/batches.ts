@@ -160,16 +160,14 @@ export class BatchedRequest<Id> {
     this.#inFlight.delete(batch);
     // An own property: Object.prototype may have an `error`.
     if (Object.hasOwn(result, "error")) this.#failed(sent, result.error as StatusError);
-    else this.#ranked(sent, result.response as RerankResponse);
+    else {
+      // The run has checked the response, so this is a ranking.
+      const ranking = readRanking(result.response as RerankResponse, sent.documents) as Ranking;
+      this.#isSearching = false;
+      this.#results.ranked({ number: sent.number, ranking, attempts: [], response: undefined });
+    }
     const isOver = this.#rest.length === 0 || this.#failure !== undefined;
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
-  }
-
-  #ranked({ number, documents }: Part, response: RerankResponse): void {
-    // The run has checked the response, so this is a ranking.
-    const ranking = readRanking(response, documents) as Ranking;
-    this.#isSearching = false;
-    this.#results.ranked({ number, ranking, attempts: [], response: undefined });
   }
 
   #failed(sent: Part, error: StatusError): void {
@@ -182,18 +180,16 @@ export class BatchedRequest<Id> {
     const [only, ...others] = sent.documents as [BatchDocument];
     this.#isSearching = this.#results.batches.length === 0;
     if (others.length > 0) this.#add({ ...sent, turn: sent.depth > 0 ? rejectedHalf : rejectedBatch });
-    else this.#reject(only.item, error);
+    else {
+      const { item } = only;
+      if (!this.#rejected.has(item))
+        this.#rejected.set(item, errorOfBatches(error, { ...error, ran: error }, undefined, item));
+      // Other parts of a rejected document are not sent either.
+      if (this.#isSplit) this.#keep((document) => document.item !== item);
+    }
     const isOf = (document: number): boolean => this.#rejected.get(document)?.code === error.code;
     const isQuery = this.#isSearching && this.#probed?.every(isOf);
     if (isQuery || this.#rejected.size === this.request.body.documents.length) this.#fail(error);
-  }
-
-  // Other parts of a rejected document are not sent either.
-  #reject(item: number, error: StatusError): void {
-    if (!this.#rejected.has(item)) {
-      this.#rejected.set(item, errorOfBatches(error, { ...error, ran: error }, undefined, item));
-    }
-    if (this.#isSplit) this.#keep((document) => document.item !== item);
   }
 
   #fail(error: StatusError): void {
@@ -207,23 +203,19 @@ export class BatchedRequest<Id> {
     const failure = this.#failure;
     try {
       if (failure !== undefined) throw errorOfBatches(failure, this.#results);
-      const documents = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
-      const response = this.#response();
-      return documents.length > 0 ? { id, response, rejected: documents } : { id, response };
+      const { top_n, return_documents } = this.request.body;
+      const { model, usage, data: merged } = mergeRankings(this.#results, undefined);
+      const ranked = merged.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
+      const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
+        ...{ index, relevance_score },
+        ...(return_documents === false ? {} : { document }),
+        ...(this.#isSplit ? { part } : {}),
+      }));
+      const response: RerankAllResponse = { object: "list", model: model as string, data, usage };
+      const rejected = [...this.#rejected].map(([index, error]): RejectedDocument => ({ index, error }));
+      return rejected.length > 0 ? { id, response, rejected } : { id, response };
     } catch (error) {
       return { id, error: error as StatusError };
     }
-  }
-
-  #response(): RerankAllResponse {
-    const { top_n, return_documents } = this.request.body;
-    const merged = mergeRankings(this.#results, undefined);
-    const ranked = merged.data.filter(({ index }) => !this.#rejected.has(index)).slice(0, top_n);
-    const data = ranked.map(({ item: document, index, score: relevance_score, part }) => ({
-      ...{ index, relevance_score },
-      ...(return_documents === false ? {} : { document }),
-      ...(this.#isSplit ? { part } : {}),
-    }));
-    return { object: "list", model: merged.model as string, data, usage: merged.usage };
   }
 }

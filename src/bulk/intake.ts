@@ -98,7 +98,8 @@ export class Intake<Id> {
   #pull(): PendingRequest<Id> | undefined {
     try {
       const next = (this.#iterator as Iterator<RerankAllRequest<Id>>).next();
-      if (!isPromise(next)) return this.#take(next);
+      if (typeof (next as Partial<PromiseLike<unknown>> | undefined)?.then !== "function")
+        return this.#take(next);
       this.#isPulling = true;
       // Promise.resolve guards against a thenable that is not a promise: it may throw, or call back twice.
       Promise.resolve(next).then(
@@ -132,8 +133,15 @@ export class Intake<Id> {
     try {
       const request = pendingOf<Id>(value, this.#taken++);
       const { batchSize, split } = this.#settings;
-      const isWhole = batchSize === undefined && split === undefined;
-      if (isWhole || request.wrong !== undefined || !isDivisible(request.body)) return request;
+      const { documents, top_n } = request.body;
+      // A request without a list of documents and a valid top_n is passed on whole, and the client rejects it.
+      const isDivisible =
+        (batchSize ?? split) !== undefined &&
+        Array.isArray(documents) &&
+        documents.length > 0 &&
+        documents.every((document) => typeof document === "string") &&
+        (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0));
+      if (request.wrong !== undefined || !isDivisible) return request;
       try {
         this.inBatches.add(new BatchedRequest(request, this.#settings));
       } catch (error) {
@@ -152,19 +160,6 @@ export class Intake<Id> {
     this.isDry = true;
     this.failed = { error };
   }
-}
-
-// Whether a request can be divided into batches: it has a list of documents and a valid top_n. Any other is passed on
-// whole, and the client rejects it.
-function isDivisible({ documents, top_n }: RerankRequest): boolean {
-  const isList = Array.isArray(documents) && documents.every((document) => typeof document === "string");
-  return (
-    isList && documents.length > 0 && (top_n === undefined || (Number.isSafeInteger(top_n) && top_n > 0))
-  );
-}
-
-function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
-  return typeof (value as PromiseLike<T> | undefined | null)?.then === "function";
 }
 
 /** Creates the iterator of what a run reads its requests from. */

@@ -1,18 +1,11 @@
 import { invalid, refusal, type StatusError } from "../errors/statusError.js";
 import type { RerankRequest, RerankResponse, RerankResult } from "../generated/types.js";
-import {
-  checkCallback,
-  checkCount,
-  checkDuration,
-  checkFlag,
-  checkHeaders,
-  concurrencyOf,
-  rateOf,
-} from "../options/arguments.js";
+import { checkCallback, checkCount, checkDuration, checkFlag, checkHeaders } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
-import type { AbortSignalLike, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
+import type { AbortSignalLike, AttemptEvent, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { defaultMaxPauseMs, defaultRunMs } from "../policy/decisions.js";
+import { concurrencyOf } from "../ranking/plan.js";
 import { WithoutPrototype } from "../values.js";
 
 /** One request of a bulk run: an id that you choose, and the fields of the contract's `RerankRequest`. */
@@ -126,9 +119,7 @@ export interface RerankAllAttempt<Id = string> extends AttemptEvent {
 }
 
 /** Options of {@link rerankAll}. */
-export interface RerankAllOptions<Id = string>
-  extends Pick<CallOptions, "headers" | "signal">,
-    Pick<ClientOptions, "rate"> {
+export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "headers" | "signal"> {
   /**
    * The concurrency limit, the maximum number of requests in flight: at least 1, and never more than the client's
    * `maxConnections` (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the
@@ -138,6 +129,18 @@ export interface RerankAllOptions<Id = string>
    * @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
+  /**
+   * The rate limit of your account, if you know it: each number greater than 0. Requests are spread evenly, retries
+   * included. A request counts as the tokens in its response's `usage`; until the response arrives, they are estimated
+   * from the request's bytes. Pass about 95 % of the rate that the service allows.
+   * @default no limit
+   */
+  rate?:
+    | {
+        readonly requestsPerMinute?: number | undefined;
+        readonly tokensPerMinute?: number | undefined;
+      }
+    | undefined;
   /**
    * The maximum number of documents of one HTTP request: at least 1. A request with more is sent in batches, and has
    * one result: `top_n` is applied once, to all of its documents together, and `usage` is the sum. Scores from several
@@ -228,6 +231,17 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   const concurrency = concurrencyOf(own.concurrency);
   // Without a prototype: a polluted Object.prototype must not set an option.
   return Object.assign(new WithoutPrototype(), own, { concurrency, timeoutMs, attemptTimeoutMs, maxPauseMs });
+}
+
+function rateOf(value: unknown): RerankAllOptions["rate"] {
+  const rate = value as NonNullable<RerankAllOptions["rate"]>;
+  return ownProperties(rate, "rate", { requestsPerMinute: checkRate, tokensPerMinute: checkRate });
+}
+
+function checkRate(value: unknown, name: string): number {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw invalid(name, `${name} must be a number.`);
+  if (value <= 0) throw refusal("OUT_OF_RANGE", name, `${name} must be greater than 0, not ${value}.`);
+  return value;
 }
 
 function checkPause(value: unknown): number {

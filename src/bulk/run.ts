@@ -5,11 +5,11 @@ import { Failure } from "../errors/failure.js";
 import { amount, detailsOf, StatusError, withHeaders } from "../errors/statusError.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { AttemptEvent, CallOptions } from "../options/types.js";
-import { Limiter } from "../policy/limiter.js";
-import { type Limiters, runOf, sharedLimiter } from "../policy/limits.js";
+import { Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { Pace } from "../policy/rate.js";
 import { attemptPolicy, worse } from "../policy/retry.js";
 import { type Lane, machineClock, pendingForEach, Run, type Work } from "../policy/run.js";
+import { LimitSearch } from "../policy/search.js";
 import { joinable, rankingError } from "../ranking/check.js";
 import { jsonBytes } from "../ranking/plan.js";
 import { endOnAbort, isLate, readOn } from "../transport/time.js";
@@ -62,11 +62,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     const limiter =
       typeof concurrency === "number"
         ? new Limiter(concurrency)
-        : sharedLimiter(limiters, concurrency.max, maxPauseMs);
+        : sharedLimiter(LimitSearch, limiters, concurrency.max, maxPauseMs);
     if (limiter.search) limiter.search.sharesService ||= sharesService;
-    const within = limiters.cap && runOf(limiters.cap);
-    const given = { limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs, within };
-    this.#run = new Run(given, this);
+    this.#run = new Run({ limiter, pace, clock: machineClock, untilDeadline: true, maxPauseMs }, this);
     this.#intake = new Intake(source, settings, this.#run);
     this.#delivery = new Delivery(ordered);
   }
@@ -117,38 +115,33 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   #start(): void {
     const { signal, totalTimeoutMs } = this.#settings;
     this.#state = "running";
-    if (totalTimeoutMs !== undefined) this.#endAfter(totalTimeoutMs);
+    if (totalTimeoutMs !== undefined) {
+      const dueAt = machineClock.now() + totalTimeoutMs;
+      this.#unset = machineClock.after(totalTimeoutMs, () => {
+        // Nothing more is sent. Responses that arrived while the event loop was busy are read before the run ends.
+        this.#run.close();
+        const settled = () => (this.#state === "running" ? this.#settled : undefined);
+        readOn(isLate(dueAt, machineClock.now()), settled, () => this.end("deadline"));
+      });
+    }
     this.#ignoreSignal = signal && endOnAbort(signal, this);
     if (this.#state === "running") this.#intake.open();
     this.#run.advance();
   }
 
-  #endAfter(ms: number): void {
-    const dueAt = machineClock.now() + ms;
-    const end = (): void => this.end("deadline");
-    this.#unset = machineClock.after(ms, () => {
-      // Nothing more is sent. Responses that arrived while the event loop was busy are read before the run ends.
-      this.#run.close();
-      const settled = (): number | undefined => (this.#state === "running" ? this.#settled : undefined);
-      readOn(isLate(dueAt, machineClock.now()), settled, end);
-    });
-  }
-
   take(): PendingRequest<Id> | undefined {
     while (this.#state === "running") {
-      const pending = this.#intake.next(this.#hasRoom);
+      const { limiter, lanes } = this.#run;
+      const finished = this.#delivery.size;
+      const hasRoom =
+        lanes.length + finished < pendingForEach * limiter.limit &&
+        (this.#settings.ordered || finished < limiter.limit);
+      const pending = this.#intake.next(hasRoom);
       const error = pending?.wrong ?? pending?.whole?.error;
       if (pending === undefined || error === undefined) return pending;
       this.#settle(pending, { id: pending.id, error });
     }
     return undefined;
-  }
-
-  get #hasRoom(): boolean {
-    const { limiter, lanes } = this.#run;
-    const finished = this.#delivery.size;
-    if (!this.#settings.ordered && finished >= limiter.limit) return false;
-    return lanes.length + finished < pendingForEach * limiter.limit;
   }
 
   // Ends the run once no call is under way, and nothing more can begin.
@@ -173,7 +166,17 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       const one = isSpent && this.#undone.length === 0 ? this.#intake.next(true) : undefined;
       if (one) this.#undone.push(one);
       if (this.#isDone) void this.#stop(this.#intake.failed);
-      else if (this.#undone.length > 0 && isSpent) this.#endAtLimit();
+      else if (this.#undone.length > 0 && isSpent) {
+        // The run has sent as much as its caller allows.
+        const { limit, requests, tokens, isEstimated } = this.#pace;
+        const estimated = isEstimated ? ", and more are estimated where they have none" : "";
+        const text =
+          limit === "maxTokens"
+            ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
+            : `The run has made ${amount(requests, "request")} (maxRequests).`;
+        const hint = "Send the remaining requests in another run, or raise the limit.";
+        this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
+      }
     }
   }
 
@@ -189,25 +192,18 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 
   send(pending: PendingRequest<Id>, lane: Lane): PromiseLike<RerankResponse> {
-    pending.lane = lane;
-    pending.call = this.#client.rerank(pending.body, this.#optionsOf(pending, lane));
-    return pending.call;
-  }
-
-  #optionsOf(pending: PendingRequest<Id>, lane: Lane): CallOptions {
     const { headers, timeoutMs, attemptTimeoutMs, onAttempt } = this.#settings;
     const options = new WithoutPrototype() as CallOptions & { [attemptPolicy]: Lane };
-    options.timeoutMs = timeoutMs;
-    options.attemptTimeoutMs = attemptTimeoutMs;
-    options[attemptPolicy] = lane;
+    Object.assign(options, { timeoutMs, attemptTimeoutMs, headers, [attemptPolicy]: lane });
     lane.options = options;
-    if (headers !== undefined) options.headers = headers;
     if (onAttempt)
       options.onAttempt = (event) => {
         if (event.code === undefined) pending.event = event;
         else if (this.#state === "running") this.#report(event, pending.id, lane);
       };
-    return options;
+    pending.lane = lane;
+    pending.call = this.#client.rerank(pending.body, options);
+    return pending.call;
   }
 
   #report(event: AttemptEvent, id: Id, { pauseMs = 0, isTooMany = false }: Partial<Lane>): void {
@@ -221,7 +217,9 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   }
 
   succeeded(pending: PendingRequest<Id>, lane: Lane, response: RerankResponse): void {
-    lane.counted(memberOf(response, "usage"));
+    const usage = memberOf(response, "usage");
+    const tokens = memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
+    this.#pace.counted(tokens, lane.bytes, lane.estimated);
     // Reported after the limiter has set the concurrency limit that follows from the success.
     if (pending.event) this.#report(pending.event, pending.id, {});
     // Properties of the caller's request may be getters that throw.
@@ -295,16 +293,15 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
   /** Ends the run because its caller aborted it, or because of its deadline. */
   end(reason: "aborted" | "deadline"): void {
     const { signal, totalTimeoutMs } = this.#settings;
-    if (reason === "aborted") {
-      const cause = memberOf(signal, "reason");
+    const cause = memberOf(signal, "reason");
+    if (reason === "aborted")
       this.#end("The caller aborted the run.", { code: "CANCELLED", notRetried: "aborted", cause });
-    } else {
+    else
       this.#end(`The run was not over within ${totalTimeoutMs} ms (totalTimeoutMs).`, {
         code: "DEADLINE_EXCEEDED",
         notRetried: "deadline-too-close",
         hint: "Allow more time with totalTimeoutMs. Or send the remaining requests in another run.",
       });
-    }
   }
 
   // Ends the run because of one request: its key is rejected, or the service asks to wait too long.
@@ -324,18 +321,6 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       ...{ notRetried, retryAfterMs, httpStatus, requestId, headers, attempts, cause: error },
       hint: "Send the rest after that time, or allow a longer wait with maxPauseMs.",
     });
-  }
-
-  // Ends the run because it has sent as much as its caller allows.
-  #endAtLimit(): void {
-    const { limit, requests, tokens, isEstimated } = this.#pace;
-    const estimated = isEstimated ? ", and more are estimated where they have none" : "";
-    const text =
-      limit === "maxTokens"
-        ? `The responses of the run count ${amount(tokens, "token")} (maxTokens)${estimated}.`
-        : `The run has made ${amount(requests, "request")} (maxRequests).`;
-    const hint = "Send the remaining requests in another run, or raise the limit.";
-    this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
   }
 
   // What was paid for gets its result before the run ends: each new run of the same requests would pay for it again.

@@ -4,7 +4,7 @@ import {
   keyAdvice,
   loadHiding,
   mocked,
-  publishAttempt,
+  publish,
   publishRequest,
   unseenIn,
 } from "#platform";
@@ -16,14 +16,13 @@ import {
   type Target,
 } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { loaded, StatusError, withHeaders } from "../errors/statusError.js";
+import { StatusError, withHeaders } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { operations } from "../generated/contract.js";
 import { keyProblem } from "../options/arguments.js";
 import type { ApiKey, CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { budget as budgetRule } from "../policy/decisions.js";
-import type { Cap } from "../policy/limits.js";
 import { attemptPolicy, decideRetry, kindOf, nothingSent, worse } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
@@ -45,8 +44,8 @@ import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } fr
 
 /**
  * Makes one call: its request, attempts and the waits between them, all within one deadline that begins with it.
- * @param prepare Makes the request from the call's settings and a checked copy of its options; a promise if it has to wait.
- * The call's end cuts the wait short, and a file that is opened too late is closed.
+ * @param prepare Makes the request from the call's settings and a checked copy of its options. If it has to wait, the
+ * call's end cuts that short, and a file that is opened too late is closed.
  * @throws StatusError, or the call's deadline if that ended before there was a request
  */
 export async function makeCall<T>(
@@ -67,10 +66,17 @@ export async function makeCall<T>(
     const settings = callSettings(config, own, operation);
     deadline.limit(timesOf(operation, settings), settings.signal);
     const prepared = prepare(settings, own);
-    if (prepared instanceof Promise) {
-      request = await deadline.untilEnded(prepared, (late) => late.form?.part.file.close());
+    const whole = prepared instanceof Promise ? prepared : ownValue(prepared, "whole");
+    if (whole) {
+      request = await deadline
+        .untilEnded(whole, (late) => late.form?.part.file.close())
+        .catch((error: unknown) => {
+          // A call that ended meanwhile fails in its first attempt, which tells what was not sent.
+          if (error !== deadline || prepared instanceof Promise) throw error;
+          return prepared;
+        });
       deadline.limit(timesOf(operation, settings, request), settings.signal);
-    } else request = prepared;
+    } else request = prepared as PreparedRequest<T>;
     const idempotent = settings.idempotent ?? request.idempotent;
     const call: RunningCall<T> = {
       client: settings.client,
@@ -85,11 +91,9 @@ export async function makeCall<T>(
       retriedFree: false,
     };
     settings.policy?.begun?.(deadline);
-    const { cap } = call.client;
-    const isSingle = cap !== undefined && settings.policy === undefined;
-    const late = isSingle && (await deadline.untilEnded(loaded(import("../policy/limits.js"))));
-    const run = late ? late.inTurn(cap as Cap, runAttempts<T>) : runAttempts<T>;
-    result = await (isTraced("call") ? publishRequest(request, targetOf, () => run(call)) : run(call));
+    result = await (isTraced("call")
+      ? publishRequest(request, targetOf, () => runAttempts(call))
+      : runAttempts(call));
   } finally {
     if (request?.form) await deadline.untilEnded(request.form.part.file.close()).catch(() => {});
     deadline.dispose();
@@ -108,10 +112,11 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
       const started = performance.now();
       const number = attempts.length + 1;
       const result = await (isTraced("attempt")
-        ? publishAttempt(
-            () => ({ ...targetOf(call.request), number, scheme: call.request.url.protocol.slice(0, -1) }),
+        ? publish(
+            "attempt",
+            { ...targetOf(call.request), number, scheme: call.request.url.protocol.slice(0, -1) },
             () => attempt(call),
-            (ended, durationMs) => attemptRecord(ended, number, durationMs),
+            (ended) => attemptRecord(ended, number, performance.now() - started),
           )
         : attempt(call));
       const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
@@ -131,7 +136,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
       const { reusedSocket = false, httpStatus } = result;
       // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
       // connection, which is no sign of trouble.
-      const free = policy?.isFree || (reusedSocket && !call.retriedFree);
+      const free = policy !== undefined || (reusedSocket && !call.retriedFree);
       const state = {
         operation: call.request.operation,
         idempotent: call.idempotent,
@@ -188,8 +193,6 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   const { client, request, deadline, keys } = run;
   const { transport } = client;
   let exchange: Exchange | undefined;
-  let unusable: Failure | typeof noValue | undefined;
-  let cause: unknown;
   try {
     if (deadline.ended) throw deadline;
     const found =
@@ -226,13 +229,24 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
       const { secrets = [] } = transport;
       return { data, response, secrets: [...keys, ...secrets] };
     }
-    unusable = data as Failure | typeof noValue;
-  } catch (thrown) {
-    cause = thrown;
+    return await failureOf(run, exchange, undefined, data as Failure | typeof noValue);
+  } catch (cause) {
+    return await failureOf(run, exchange, cause);
   } finally {
     deadline.attemptOver();
   }
+}
+
+/** The failure of an attempt. @param unusable What is wrong with the value of a whole response; `noValue` if it has none */
+async function failureOf<T>(
+  run: RunningCall<T>,
+  exchange: Exchange | undefined,
+  cause: unknown,
+  unusable?: Failure | typeof noValue,
+): Promise<Failure> {
+  const { deadline, request } = run;
   // What is left to do has the call's time, not the attempt's.
+  deadline.attemptOver();
   let failureIn: typeof explained = unexplained;
   const load = async (): Promise<void> => {
     await loadHiding();

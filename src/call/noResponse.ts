@@ -67,7 +67,13 @@ function knownBy({ reason, phase, cause }: TransportFailure): Pick<Failure, "cod
   }
 }
 
-const lost: Readonly<Partial<Record<Phase, RetryEvent>>> = { connect: "neverConnected", body: "bodyLost" };
+// Every phase is named: a missing one would be read from a polluted Object.prototype.
+const lost: Readonly<Record<Phase, RetryEvent | undefined>> = {
+  connect: "neverConnected",
+  send: undefined,
+  headers: undefined,
+  body: "bodyLost",
+};
 
 const attemptTimedOut = "No complete response within attemptTimeoutMs, by default half of timeoutMs.";
 

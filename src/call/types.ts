@@ -3,7 +3,6 @@ import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { Multipart } from "../files/multipart.js";
 import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
-import type { Cap } from "../policy/limits.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
@@ -29,6 +28,8 @@ export interface PreparedRequest<T> {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly body: string | Uint8Array | undefined;
+  /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
+  readonly whole?: Promise<PreparedRequest<T>> | undefined;
   /** The form with a file that is sent in place of `body`; undefined when there is none. */
   readonly form: Multipart | undefined;
   /** The media type of the body; undefined when there is none. */
@@ -57,8 +58,6 @@ export interface ClientSettings
   readonly transport: Transport;
   /** The retry budget that is left, in tenths of a retry; shared with clients made from this one with `withOptions`. */
   readonly budget: { left: number };
-  /** What all calls of the client, and of those made from it, may send. */
-  readonly cap?: Cap | undefined;
   /** The deadlines of this client's running calls. */
   readonly calls: Set<Deadline>;
   /** Writes a log line for each attempt; false if the options turn logging off. */
@@ -108,7 +107,7 @@ export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
 /** The state of a running call. */
 export interface RunningCall<T> {
   readonly client: ClientSettings;
-  settings: CallSettings;
+  readonly settings: CallSettings;
   readonly request: PreparedRequest<T>;
   /** Whether the call is idempotent, if its options or its request say so. */
   readonly idempotent: boolean | undefined;

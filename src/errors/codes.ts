@@ -160,50 +160,80 @@ export interface Attempt {
   readonly cause?: unknown;
 }
 
-/** The values that a {@link StatusError} is created from. */
-export interface StatusErrorDetails {
-  /** One of the 16 failure codes. */
+/** The fields of a {@link StatusError}. */
+export interface StatusErrorFields {
+  /** One of the 16 failure codes of the service. */
   readonly code: StatusCode;
-  /** Whether the operation ran. */
-  readonly executed: Executed;
-  /** Where the code comes from. */
+  /** The response's HTTP status; absent when there was no response. */
+  readonly httpStatus?: number;
+  /** True when the client chose the code. */
+  readonly inferred: boolean;
+  /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /** Whether this client chose the code. @default true */
-  readonly inferred?: boolean | undefined;
-  /** The response's HTTP status, when there was one. */
-  readonly httpStatus?: number | undefined;
-  /** The operation's id. */
-  readonly operation?: OperationName | undefined;
-  /** The HTTP method. */
-  readonly method?: string | undefined;
-  /** The path, with its ids. */
-  readonly path?: string | undefined;
-  /** The host, with its port. */
-  readonly host?: string | undefined;
-  /** Why `executed` has its value. @default derived from `executed` and `httpStatus` */
-  readonly executedBecause?: ExecutedBecause | undefined;
-  /** Why there was no other attempt. */
-  readonly notRetried?: NotRetried | undefined;
-  /** The response's `x-request-id`, else `request-id`. */
-  readonly requestId?: string | undefined;
+  /**
+   * Whether the operation ran: `"no"` if nothing was sent, or if the service rejected the request (we then assume that
+   * it did not run); `"yes"` if a 2xx response began; else `"unknown"`.
+   */
+  readonly executed: Executed;
+  /**
+   * Why `executed` has its value. A `"no"` is certain with `"nothing-sent"`, such as a refused connection, and assumed
+   * with `"refused"`: the service rejected the request.
+   */
+  readonly executedBecause: ExecutedBecause;
+  /** Why there was no other attempt; absent in errors of `createClient`, and in those that you create. */
+  readonly notRetried?: NotRetried;
+  /** The operation's id in the contract, or `request`; absent outside a call, as in `createClient`. */
+  readonly operation?: OperationName;
+  /** The HTTP method of the request; absent when no request was prepared. */
+  readonly method?: string;
+  /** The path of the request, with its ids; absent when no request was prepared. */
+  readonly path?: string;
+  /** The host of the request, with its port if the base URL has one; absent when no request was prepared. */
+  readonly host?: string;
+  /** The response's `x-request-id`, else `request-id`, when it had one. */
+  readonly requestId?: string;
+  /**
+   * The response's headers, names in lower case, without the key; absent when there was no response. Not in `toJSON`,
+   * and not enumerable, so that logs do not list them.
+   */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** How long the service asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
+  readonly body?: unknown;
+  /**
+   * The argument, option or environment variable that is wrong, with the path inside it: `timeoutMs`, `documents[3]`,
+   * `rate.requestsPerMinute`; absent if the call failed for another reason.
+   */
+  readonly argument?: string;
+  /**
+   * The index, from 0, of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault;
+   * absent if no single one is.
+   */
+  readonly item?: number;
+  /** What to do now, and why there was no other attempt unless that is obvious; empty if nothing is known to help. */
+  readonly hint: string;
+  /** What happened: `message` without the code at its start and the hint at its end. Not in `toJSON`. */
+  readonly text: string;
+  /** The first part of `hint`: what to do now. Not in `toJSON`. */
+  readonly advice: string;
+  /** The second part of `hint`: the wait that the service asks for, and why there was no retry. Not in `toJSON`. */
+  readonly reason: string;
+  /** Every HTTP request that this call made; empty when the call failed before its first one. */
+  readonly attempts: readonly Attempt[];
+}
+
+type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
+/**
+ * The values that a {@link StatusError} is created from: its fields, of which most have a default, such as a `hint` for
+ * the code and true for `inferred`.
+ */
+export interface StatusErrorDetails
+  extends Pick<StatusErrorFields, "code" | "executed" | "codeSource">,
+    Optional<Omit<StatusErrorFields, "code" | "executed" | "codeSource" | "headers">> {
   /** The response's headers, or a function that returns them when they are read. */
   readonly headers?: ResponseHeaders | (() => ResponseHeaders | undefined) | undefined;
-  /** How long the service asked to wait, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  /** The error body. */
-  readonly body?: unknown;
-  /** The argument, option or environment variable that is wrong, with the path inside it. */
-  readonly argument?: string | undefined;
-  /** The index of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault. */
-  readonly item?: number | undefined;
-  /** What to do now. @default a sentence for the code */
-  readonly hint?: string | undefined;
-  /** @internal Like `hint`, but the reason why there was no other attempt is added to it. */
-  readonly advice?: string | undefined;
-  /** @internal Why there was no other attempt, in words. @default written from `notRetried` and `retryAfterMs` */
-  readonly reason?: string | undefined;
-  /** Every HTTP request of the call. @default none */
-  readonly attempts?: readonly Attempt[] | undefined;
   /** The error that caused this one. */
   readonly cause?: unknown;
 }

@@ -1,14 +1,10 @@
 import { define, memberOf, WithoutPrototype } from "../values.js";
 import {
-  type Attempt,
-  type CodeSource,
-  type Executed,
-  type ExecutedBecause,
   executedBecause,
-  type NotRetried,
   type OperationName,
   type StatusCode,
   type StatusErrorDetails,
+  type StatusErrorFields,
 } from "./codes.js";
 import { adviceFor, reasonFor, sentences } from "./hints.js";
 
@@ -31,70 +27,12 @@ const optionalFields = [
 const brand = Symbol.for("tunerank.StatusError");
 
 /** The only error that a call rejects with. Its message begins with the code in brackets and ends with the hint. */
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the constructor sets every field
 export class StatusError extends Error {
   /** Always `"StatusError"`, also of a subclass. */
   override get name(): "StatusError" {
     return "StatusError";
   }
-  /** One of the 16 failure codes of the service. */
-  readonly code: StatusCode;
-  /** The response's HTTP status; absent when there was no response. */
-  declare readonly httpStatus?: number;
-  /** True when the client chose the code. */
-  readonly inferred: boolean;
-  /** Where the code comes from: `"body"` means from the service itself. */
-  readonly codeSource: CodeSource;
-  /**
-   * Whether the operation ran: `"no"` if nothing was sent, or if the service rejected the request (we then assume that
-   * it did not run); `"yes"` if a 2xx response began; else `"unknown"`.
-   */
-  readonly executed: Executed;
-  /**
-   * Why `executed` has its value. A `"no"` is certain with `"nothing-sent"`, such as a refused connection, and assumed
-   * with `"refused"`: the service rejected the request.
-   */
-  readonly executedBecause: ExecutedBecause;
-  /** Why there was no other attempt; absent in errors of `createClient`, and in those that you create. */
-  declare readonly notRetried?: NotRetried;
-  /** The operation's id in the contract, or `request`; absent outside a call, as in `createClient`. */
-  declare readonly operation?: OperationName;
-  /** The HTTP method of the request; absent when no request was prepared. */
-  declare readonly method?: string;
-  /** The path of the request, with its ids; absent when no request was prepared. */
-  declare readonly path?: string;
-  /** The host of the request, with its port if the base URL has one; absent when no request was prepared. */
-  declare readonly host?: string;
-  /** The response's `x-request-id`, else `request-id`, when it had one. */
-  declare readonly requestId?: string;
-  /**
-   * The response's headers, names in lower case, without the key; absent when there was no response. Not in `toJSON`,
-   * and not enumerable, so that logs do not list them.
-   */
-  declare readonly headers?: Readonly<Record<string, string>>;
-  /** How long the service asked to wait, in milliseconds. */
-  declare readonly retryAfterMs?: number;
-  /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
-  declare readonly body?: unknown;
-  /**
-   * The argument, option or environment variable that is wrong, with the path inside it: `timeoutMs`, `documents[3]`,
-   * `rate.requestsPerMinute`; absent if the call failed for another reason.
-   */
-  declare readonly argument?: string;
-  /**
-   * The index, from 0, of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault;
-   * absent if no single one is.
-   */
-  declare readonly item?: number;
-  /** What to do now, and why there was no other attempt unless that is obvious; empty if nothing is known to help. */
-  readonly hint: string;
-  /** What happened: `message` without the code at its start and the hint at its end. Not in `toJSON`. */
-  declare readonly text: string;
-  /** The first part of `hint`: what to do now. Not in `toJSON`. */
-  declare readonly advice: string;
-  /** The second part of `hint`: the wait that the service asks for, and why there was no retry. Not in `toJSON`. */
-  declare readonly reason: string;
-  /** Every HTTP request that this call made; empty when the call failed before its first one. */
-  readonly attempts: readonly Attempt[];
 
   /**
    * Creates an error for your tests and wrappers; calls create their errors themselves.
@@ -114,16 +52,17 @@ export class StatusError extends Error {
     super(sentences(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
     define(this, { [brand]: true, text, advice, reason });
     withHeaders(this, own.headers);
-    this.code = code;
-    this.executed = executed;
-    this.executedBecause = own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined);
-    this.codeSource = own.codeSource;
-    this.inferred = own.inferred ?? true;
-    for (const name of optionalFields) {
-      if (own[name] !== undefined) (this as Record<string, unknown>)[name] = own[name];
-    }
-    this.hint = hint;
-    this.attempts = own.attempts ?? [];
+    const always = {
+      code,
+      inferred: own.inferred ?? true,
+      codeSource: own.codeSource,
+      executed,
+      executedBecause: own.executedBecause ?? executedBecause(executed, own.httpStatus !== undefined),
+      hint,
+      attempts: own.attempts ?? [],
+    };
+    const known = optionalFields.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
+    define(this, { ...always, ...Object.fromEntries(known) }, true);
   }
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
@@ -144,6 +83,8 @@ export class StatusError extends Error {
     return { ...fields, name: this.name, message, attempts };
   }
 }
+
+export interface StatusError extends StatusErrorFields {}
 
 // Loggers show the class's name, which bundlers change: this sets it again.
 define(StatusError, { name: "StatusError" });
@@ -232,16 +173,6 @@ export function invalid(
   details?: Partial<StatusErrorDetails>,
 ): StatusError {
   return refusal("INVALID_ARGUMENT", argument, message, details);
-}
-
-/** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
-export function loaded<T>(part: Promise<T>): Promise<T> {
-  return part.catch((cause: unknown) => {
-    throw refusal("UNAVAILABLE", undefined, "A part of this package could not be loaded.", {
-      hint: "Check the network, or reload the page.",
-      cause,
-    });
-  });
 }
 
 /** @internal A number of things, for a message: `1 row`, `2 rows`. */

@@ -1,7 +1,7 @@
 import { invalid, refusal } from "../errors/statusError.js";
 import { isLoopback, memberOf, urlOf } from "../values.js";
 import type { Rules } from "./rules.js";
-import type { ClientOptions, HeadersLike } from "./types.js";
+import type { HeadersLike } from "./types.js";
 import { ownProperties, validate } from "./validate.js";
 
 /**
@@ -131,34 +131,6 @@ export function checkRetries(value: unknown, what: string): number {
   if (given <= mostRetries) return given;
   const message = `${what} must be at most ${mostRetries}, not ${given}: no failure is retried more often.`;
   throw refusal("OUT_OF_RANGE", what, message, { hint: "To try for longer, use rerankAll or a job queue." });
-}
-
-/** How many requests are in flight at most where a search finds the limit; `concurrency` may allow more. */
-export const mostAtOnce: number = 256;
-
-/** Checks `concurrency`: a fixed number, or the maximum of the limit that a search finds. */
-export function concurrencyOf(value: unknown = "auto"): number | { readonly max: number } {
-  if (value === "auto") return { max: mostAtOnce };
-  if (typeof value === "number") return checkCount(value, "concurrency");
-  if (typeof value !== "object" || value === null)
-    throw invalid(
-      "concurrency",
-      'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
-    );
-  const { max } = ownProperties<{ max?: unknown }>(value, "concurrency", { max: 1 });
-  return { max: checkCount(max, "concurrency.max") };
-}
-
-/** Checks `rate`. */
-export function rateOf(value: unknown): ClientOptions["rate"] {
-  return ownProperties(value as object, "rate", { requestsPerMinute: checkRate, tokensPerMinute: checkRate });
-}
-
-function checkRate(value: unknown, name: string): number {
-  if (!Number.isFinite(value)) throw invalid(name, `${name} must be a number.`);
-  if ((value as number) <= 0)
-    throw refusal("OUT_OF_RANGE", name, `${name} must be greater than 0, not ${value}.`);
-  return value as number;
 }
 
 /** Checks a whole number of at least 1. */

@@ -9,8 +9,6 @@ import {
   checkInteger,
   checkRetries,
   checkText,
-  concurrencyOf,
-  rateOf,
 } from "./arguments.js";
 import type { AbortSignalLike, CallOptions, ClientOptions, LogLevel } from "./types.js";
 import type { OptionTable } from "./validate.js";
@@ -37,8 +35,6 @@ export const clientOptionTable: OptionTable<ClientOptions> = {
   ...ofBoth,
   connectTimeoutMs: checkDuration,
   maxConnections: checkCount,
-  rate: rateOf,
-  concurrency: concurrencyOf,
   keepAliveMs: checkInteger,
   agent: 1,
   dispatcher: 1,

@@ -210,33 +210,12 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
  */
 export type LogFunction = (level: "error" | "warn" | "info", record: LogRecord) => unknown;
 
-/** The methods that a logger must have; `console` and the loggers of pino and winston have them. */
-export interface LoggerLike {
-  /**
-   * Logs details for debugging.
-   *
-   * @param message One line.
-   */
-  debug(message: string): unknown;
-  /**
-   * Logs a success.
-   *
-   * @param message One line.
-   */
-  info(message: string): unknown;
-  /**
-   * Logs a failure that is retried.
-   *
-   * @param message One line.
-   */
-  warn(message: string): unknown;
-  /**
-   * Logs a failure that ends the call.
-   *
-   * @param message One line.
-   */
-  error(message: string): unknown;
-}
+/**
+ * The methods that a logger must have; `console` and the loggers of pino and winston have them. Each gets one line:
+ * `info` of a success, `warn` of a failure that is retried, `error` of one that ends a call, `debug` of details.
+ */
+export interface LoggerLike
+  extends Readonly<Record<"debug" | "info" | "warn" | "error", (message: string) => unknown>> {}
 
 /** Options of `createClient`. */
 export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"> {
@@ -260,25 +239,6 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
    * @default 128
    */
   maxConnections?: number | undefined;
-  /**
-   * The rate limit of your account, if you know it: each number greater than 0. Requests are spread evenly, retries
-   * included. A request counts as the tokens in its response's `usage`; until the response arrives, they are estimated
-   * from the request's bytes. Pass about 95 % of the rate that the service allows.
-   * @default no limit
-   */
-  rate?:
-    | {
-        readonly requestsPerMinute?: number | undefined;
-        readonly tokensPerMinute?: number | undefined;
-      }
-    | undefined;
-  /**
-   * The maximum number of requests in flight: at least 1. With `"auto"` a search finds the best limit, as for `rerankAll`.
-   * It holds, like `rate`, for all calls of this client and of those made from it, also for `rerankAll`. A call waits for
-   * its turn within its `timeoutMs`. While the service asks one call to wait, all wait.
-   * @default no limit
-   */
-  concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
    * Milliseconds that an idle socket stays open for another call. It may be up to 25 % longer, or less if the server
    * announces less. 0 closes the socket at once. Resumes and uploads always use a new connection. Node only.

@@ -42,23 +42,29 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
           : value !== null && typeof value === type;
   if (type && !isFit) {
     const not = type === "integer" && Number.isFinite(value) ? `, not ${value}` : "";
-    throw invalid(name, `${name} must be ${nouns[type]}${lengthOf(rules)}${when}${not}.`);
+    const least = ownValue(rules, "minItems");
+    const length = least ? ` of at least ${amount(least, `${ownValue(rules, "items")?.type}`)}` : "";
+    throw invalid(name, `${name} must be ${nouns[type]}${length}${when}${not}.`);
   }
   if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules, name);
-  else if (type === "array") validateItems(value as readonly unknown[], rules, name);
-  else if (typeof value === "number") validateNumber(value, rules, name);
+  const items = type === "array" ? ownValue(rules, "items") : undefined;
+  if (items !== undefined) {
+    const list = value as readonly unknown[];
+    const isText = items.type === "string" && Object.keys(items).length === 1;
+    for (let index = 0; index < list.length; index++) {
+      // A list of texts is checked without a call for each text: 10,000 documents take a fraction of a millisecond.
+      if (!isText || typeof list[index] !== "string") validate(list[index], items, `${name}[${index}]`);
+    }
+  }
+  const minimum = typeof value === "number" ? ownValue(rules, "minimum") : undefined;
+  if (minimum !== undefined && (value as number) < minimum)
+    throw refusal("OUT_OF_RANGE", name, `${name} must be at least ${minimum}, not ${value}.`);
   checkRules?.(value, { name, rules, validate });
-}
-
-function lengthOf(rules: Rules): string {
-  const minItems = ownValue(rules, "minItems");
-  return minItems ? ` of at least ${amount(minItems, `${ownValue(rules, "items")?.type}`)}` : "";
 }
 
 // Own properties only: a polluted Object.prototype must not fill in a field.
 function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, name: string): void {
-  const properties = ownValue(rules, "properties");
-  if (properties === undefined) return;
+  const properties = ownValue(rules, "properties") ?? {};
   const within = wholeParts.test(name) ? "" : `${name}.`;
   const required = ownValue(rules, "required");
   for (const field of Object.keys(properties)) {
@@ -66,22 +72,6 @@ function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, 
     const isRequired = required?.includes(field);
     if (isRequired || content !== undefined)
       validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
-  }
-}
-
-function validateNumber(value: number, rules: Rules, name: string): void {
-  const minimum = ownValue(rules, "minimum");
-  if (minimum !== undefined && value < minimum)
-    throw refusal("OUT_OF_RANGE", name, `${name} must be at least ${minimum}, not ${value}.`);
-}
-
-function validateItems(list: readonly unknown[], rules: Rules, name: string): void {
-  const items = ownValue(rules, "items");
-  if (items === undefined) return;
-  const isText = items.type === "string" && Object.keys(items).length === 1;
-  for (let index = 0; index < list.length; index++) {
-    // A list of texts is checked without a call for each text: 10,000 documents take a fraction of a millisecond.
-    if (!isText || typeof list[index] !== "string") validate(list[index], items, `${name}[${index}]`);
   }
 }
 
@@ -95,7 +85,8 @@ const nothing: object = Object.freeze(Object.create(null));
 
 /**
  * Copies an object's own properties and its class's accessors: a polluted Object.prototype adds nothing to the copy.
- * @param table The names that the object may have, with their checks; without a table, all names are allowed.
+ * @param table The names that the object may have, with their checks; without a table, all names are allowed. An unknown
+ * name is rejected, which would otherwise be ignored silently. @throws StatusError that names the nearest known option
  */
 export function ownProperties<T extends object>(
   value: T | undefined,
@@ -106,7 +97,21 @@ export function ownProperties<T extends object>(
   validate(value, { type: "object" }, what);
   const own = Object.assign(new WithoutPrototype(), value) as T;
   if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
-  if (table !== undefined) checkTable(own as Record<string, unknown>, table, what);
+  if (table === undefined) return own;
+  const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
+  const found = own as Record<string, unknown>;
+  const within = what === "options" ? "" : `${what}.`;
+  for (const name in found)
+    if (!Object.hasOwn(checks, name))
+      throw invalid(
+        within + name,
+        `Unknown option ${within}${name}: ${suggestion(name, Object.keys(checks))}`,
+      );
+  for (const name in found) {
+    const check = checks[name];
+    if (typeof check === "function" && found[name] !== undefined)
+      found[name] = check(found[name], within + name);
+  }
   return own;
 }
 
@@ -120,26 +125,6 @@ function addAccessors(own: object, value: object, what: string): void {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
       if (Object.hasOwn(descriptor, "get") && !(name in own))
         Object.assign(own, { [name]: Reflect.get(value, name) });
-  }
-}
-
-/**
- * Rejects an unknown name, which would otherwise be ignored silently, and checks the options that are given.
- * @param value The options, as an object without a prototype. @throws StatusError that names the nearest known option
- */
-function checkTable(value: Record<string, unknown>, table: OptionTable<object>, what: string): void {
-  const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
-  const within = what === "options" ? "" : `${what}.`;
-  for (const name in value)
-    if (!Object.hasOwn(checks, name))
-      throw invalid(
-        within + name,
-        `Unknown option ${within}${name}: ${suggestion(name, Object.keys(checks))}`,
-      );
-  for (const name in value) {
-    const check = checks[name];
-    if (typeof check === "function" && value[name] !== undefined)
-      value[name] = check(value[name], within + name);
   }
 }
 

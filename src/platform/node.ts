@@ -53,7 +53,7 @@ export function isTraced(what: keyof typeof channels): boolean {
   return channels[what].hasSubscribers;
 }
 
-/** Like {@link publishCall}, for one API operation; also publishes the model, document count and tokens. */
+/** Like {@link publish}, for the call of one API operation; also publishes the model, document count and tokens. */
 export function publishRequest<
   R extends { readonly content: unknown },
   T extends { readonly data: unknown; attempts(): readonly Attempt[] },
@@ -70,7 +70,7 @@ export function publishRequest<
     return result;
   };
   const describe = ({ data, attempts }: T) => ({ attempts: attempts(), ...detailsOf(content, data) });
-  return publishCall(target, succeed, describe).catch((error) => error);
+  return publish("call", target, succeed, describe).catch((error) => error);
 }
 
 // The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,
@@ -82,16 +82,17 @@ function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   return { documents: documents.length, model, usage: memberOf(data, "usage") as RerankUsage | undefined };
 }
 
-/** Runs a call and publishes it. `describe` returns what the outcome adds to the trace. */
-export async function publishCall<T>(
-  target: CallTrace,
+/** Runs a call or an attempt and publishes it. `describe` returns what the outcome adds to the trace. */
+export async function publish<T>(
+  what: keyof typeof channels,
+  target: CallTrace | AttemptTrace,
   run: () => Promise<T>,
-  describe: (outcome: T) => TraceDetails & Pick<CallTrace, "attempts">,
+  describe: (outcome: T) => Partial<CallTrace & AttemptTrace>,
 ): Promise<T> {
-  const context: CallTrace = { ...target };
+  const context: Partial<CallTrace & AttemptTrace> = { ...target };
   let outcome: T | undefined;
   // The channel publishes the value of its promise, so the promise resolves to nothing: responses are not published.
-  await channels.call.tracePromise(async () => {
+  await channels[what].tracePromise(async () => {
     try {
       outcome = await run();
       Object.assign(context, describe(outcome));
@@ -108,20 +109,4 @@ export function publishRefusal(operation: OperationName, error: StatusError): vo
   if (!channels.call.hasSubscribers || Object.hasOwn(error, "method")) return;
   if (error.notRetried !== "refused" || error.attempts.length > 0) return;
   channels.call.tracePromise(() => Promise.reject(error), { operation, attempts: [] }).catch(() => {});
-}
-
-/** Runs an attempt and publishes it. `describe` returns what its result and duration add to the trace. */
-export async function publishAttempt<T>(
-  target: () => AttemptTrace,
-  run: () => Promise<T>,
-  describe: (result: T, durationMs: number) => Partial<Attempt>,
-): Promise<T> {
-  const context = target();
-  const started = performance.now();
-  let result: T | undefined;
-  await channels.attempt.tracePromise(async () => {
-    result = await run();
-    Object.assign(context, describe(result, performance.now() - started));
-  }, context);
-  return result as T;
 }

@@ -71,9 +71,8 @@ export function inspectedAs(_show: unknown): undefined {}
 
 // This platform has no tracing channels: nothing is traced, and nothing calls the functions that publish.
 export function isTraced(_what: "call" | "attempt"): undefined {}
-export function publishCall(): void {}
+export function publish(): void {}
 export function publishRequest(): void {}
-export function publishAttempt(): void {}
 export function publishRefusal(_operation: unknown, _error: unknown): void {}
 
 /** Whether this is a browser or a worker in one, where visitors could read the key. */

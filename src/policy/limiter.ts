@@ -12,9 +12,7 @@ const mostSpared = 4;
 /** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */
 export class Limiter {
   /** The runs that share this limiter; the first had its turn longest ago. */
-  readonly sharers: Set<{ takeTurn(): void; readonly limiter: Limiter }> = new Set();
-  /** Whether a client has it as its cap. Neither an outage nor a lack of sockets lowers it: its calls fail as without. */
-  isCap = false;
+  readonly sharers: Set<{ takeTurn(): void }> = new Set();
   /** Whether all runs that share this limiter have ended. */
   isSpent = false;
   inFlight = 0;
@@ -48,7 +46,7 @@ export class Limiter {
 
   /** Whether the service seems to be down: then one attempt at a time finds out when it is back. */
   get isOutage(): boolean {
-    return !this.isCap && this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
+    return this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
   }
 
   /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if it is a retry */
@@ -130,7 +128,6 @@ export class Limiter {
    * @returns whether the limit is lower now
    */
   lowerToOpen(epoch: number): boolean {
-    if (this.isCap) return false;
     const before = this.limit;
     const opened = Math.min(before, this.inFlight + 1);
     const most = epoch === this.epoch ? opened - Math.min(mostSpared, opened >> 2) : before;
@@ -145,7 +142,7 @@ export class Limiter {
 }
 
 /** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
-export class LoopDelay {
+class LoopDelay {
   #last: { readonly idle: number; readonly active: number } = utilization();
   // An object, not a number: when a whole number becomes a fraction, V8 changes the object's shape and compiles again.
   #beforeIdle: { readonly active: number } = this.#last;
@@ -166,11 +163,41 @@ function utilization(): { readonly idle: number; readonly active: number } {
   return performance?.eventLoopUtilization?.() ?? { idle: 0, active: 0 };
 }
 
-/** The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets. */
-export type OutOfFiles = "EMFILE" | "ENFILE";
+/** The limiters of a client's runs that search for their limit. */
+export interface Limiters {
+  /** Those of the present runs. Clients made from one another share them. */
+  readonly running: Map<string, Limiter>;
+  /** The last run's search. Not shared with clients made from this one: their address or key may differ. */
+  last?: LimitSearch | undefined;
+}
 
-/** The code if a connection failed because no more files may be open. @param cause The network's error */
-export function outOfFiles(cause: unknown): OutOfFiles | undefined {
+/**
+ * The limiter that the present runs with this maximum and `maxPauseMs` share; a later run starts from what the client's
+ * last one found.
+ */
+export function sharedLimiter(
+  Search: typeof LimitSearch,
+  limiters: Limiters,
+  max: number,
+  maxPauseMs: number,
+): Limiter {
+  const { running, last } = limiters;
+  const name = `${max}/${maxPauseMs}`;
+  let limiter = running.get(name);
+  if (limiter === undefined || limiter.isSpent) {
+    limiter = new Limiter(new Search(max, last?.learned));
+    limiter.loop = new LoopDelay();
+    running.set(name, limiter);
+  }
+  limiters.last = limiter.search;
+  return limiter;
+}
+
+/**
+ * The error code if the process (EMFILE) or the whole machine (ENFILE) may open no more files and sockets.
+ * @param cause The network's error
+ */
+export function outOfFiles(cause: unknown): "EMFILE" | "ENFILE" | undefined {
   const code = networkCode(cause);
   return code === "EMFILE" || code === "ENFILE" ? code : undefined;
 }

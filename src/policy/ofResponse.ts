@@ -83,17 +83,12 @@ function parseDate(text = "", now: number, since = 0): number | undefined {
   const found = forms.map((form) => form.exec(text)?.groups).find(Boolean);
   if (found === undefined) return undefined;
   const { date, month, year = "", time } = found;
-  const ms = Date.parse(
-    `${date} ${month} ${year.length === 2 ? yearNear(now, Number(year)) : year} ${time} GMT`,
-  );
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms - since);
-}
-
-// A two-digit year that would be more than 50 years ahead belongs to the previous century.
-function yearNear(now: number, digits: number): number {
   const thisYear = new Date(now).getUTCFullYear();
-  const year = thisYear - (thisYear % 100) + digits;
-  return year > thisYear + 50 ? year - 100 : year;
+  const near = thisYear - (thisYear % 100) + Number(year);
+  // A two-digit year that would be more than 50 years ahead belongs to the previous century.
+  const whole = year.length > 2 ? year : near > thisYear + 50 ? near - 100 : near;
+  const ms = Date.parse(`${date} ${month} ${whole} ${time} GMT`);
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms - since);
 }
 
 // The lines of a repeated header, which platforms join with commas; a date is not split at its own comma. A value of

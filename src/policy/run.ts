@@ -1,7 +1,7 @@
 import type { Failure } from "../errors/failure.js";
 import type { Transport } from "../transport/exchange.js";
 import { after, type Deadline, now } from "../transport/time.js";
-import { addTo, memberOf, removeFrom } from "../values.js";
+import { addTo, removeFrom } from "../values.js";
 import { type Limiter, outOfFiles } from "./limiter.js";
 import type { Pace } from "./rate.js";
 import {
@@ -56,8 +56,6 @@ export class Run<Job = unknown, Value = unknown> {
   declare readonly untilDeadline: boolean;
   /** The longest pause that the service may ask for, in milliseconds. */
   declare readonly maxPauseMs?: number | undefined;
-  /** The run of all calls of the client, if it has a cap: an attempt begins only when that run is open, too. */
-  declare readonly within?: Run | undefined;
   /** The calls of jobs that are not done. */
   readonly lanes: Lane[] = [];
   /** How many attempts of this run are in flight. */
@@ -69,14 +67,13 @@ export class Run<Job = unknown, Value = unknown> {
   /** The calls that wait for a retry. */
   readonly waiting: Set<Lane> = new Set();
   isClosed = false;
-  readonly #work: Work<Job, Value> | undefined;
-  readonly #sharers: Limiter["sharers"];
+  readonly #work: Work<Job, Value>;
   #isAdvancing = false;
   #unset: (() => void) | undefined;
 
   constructor(
-    given: Pick<Run, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs" | "within">,
-    work?: Work<Job, Value>,
+    given: Pick<Run, "limiter" | "clock" | "pace" | "untilDeadline" | "maxPauseMs">,
+    work: Work<Job, Value>,
   ) {
     // Copied one by one to fields of the class: V8 forgets the field types of a literal that each run evaluates anew.
     this.limiter = given.limiter;
@@ -84,22 +81,13 @@ export class Run<Job = unknown, Value = unknown> {
     this.pace = given.pace;
     this.untilDeadline = given.untilDeadline;
     this.maxPauseMs = given.maxPauseMs;
-    this.within = given.within;
     this.#work = work;
-    this.#sharers = (given.within ?? given).limiter.sharers;
   }
 
   /** Whether an attempt may begin now. @param endsAt The deadline of its call, if it is a retry */
   isOpen(now: number, endsAt?: number): boolean {
-    const { limiter, pace, within } = this;
-    const isOpen = !this.isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
-    return isOpen && (within === undefined || within.isOpen(now, endsAt));
-  }
-
-  /** The earliest time for another attempt, if the limit has room. */
-  opensAt(now: number, endsAt?: number): number {
-    const { limiter, pace, within } = this;
-    return Math.max(limiter.opensAt(now, endsAt), pace?.opensAt ?? 0, within?.opensAt(now, endsAt) ?? 0);
+    const { limiter, pace } = this;
+    return !this.isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
   }
 
   /** Queues a call for its next attempt. In a closed run, the call ends. */
@@ -111,50 +99,45 @@ export class Run<Job = unknown, Value = unknown> {
 
   /** Begins all attempts that may begin now, in this run and in turn in the other runs that share its limiter. */
   advance(): void {
-    const sharers = this.#sharers;
+    const { sharers } = this.limiter;
     if (!this.isClosed) sharers.add(this);
     // Nearly always one run has this limiter: then the set is not copied, which would cost as much as the turn itself.
     if (sharers.size === 1 && !this.isClosed) this.takeTurn();
     else for (const sharer of [...sharers]) sharer.takeTurn();
-    this.#work?.settled();
+    this.#work.settled();
   }
 
   takeTurn(): void {
     // An attempt may end as soon as it begins: this method is then called from within itself.
     if (this.#isAdvancing || this.isClosed) return;
     this.#isAdvancing = true;
-    const sharers = this.#sharers;
+    const { sharers } = this.limiter;
     const { inFlight } = this;
     const now = this.clock.now();
-    if (this.waiting.size > 0) this.#resume(now);
+    for (const lane of this.waiting) {
+      if (lane.readyAt > now || !this.isOpen(now, lane.endsAt)) continue;
+      this.waiting.delete(lane);
+      lane.begin(now);
+    }
     if (this.isOpen(now)) this.begin(now);
     this.#isAdvancing = false;
     if (sharers.size > 1 && this.inFlight > inFlight && sharers.delete(this)) sharers.add(this);
     this.#sleep(now);
   }
 
-  #resume(now: number): void {
-    for (const lane of this.waiting) {
-      if (lane.readyAt > now || !this.isOpen(now, lane.endsAt)) continue;
-      this.waiting.delete(lane);
-      lane.begin(now);
-    }
-  }
-
   /** Begins new calls while the run is open. A simulation replaces it. */
   begin(now: number): void {
     while (this.isOpen(now)) {
-      const job = this.#work?.take();
+      const job = this.#work.take();
       if (job === undefined) break;
       this.#start(job, now);
     }
-    this.#work?.settled();
+    this.#work.settled();
   }
 
   #start(job: Job, now: number): void {
-    const work = this.#work as Work<Job, Value>;
-    const countsTokens = this.pace?.countsTokens || this.within?.pace?.countsTokens;
-    const lane = new Lane(this, countsTokens ? work.bytesOf?.(job) : 0);
+    const work = this.#work;
+    const lane = new Lane(this, this.pace?.countsTokens ? work.bytesOf?.(job) : 0);
     addTo(this.lanes, lane);
     lane.begin(now);
     work.send(job, lane).then(
@@ -180,9 +163,9 @@ export class Run<Job = unknown, Value = unknown> {
   close(): void {
     this.isClosed = true;
     this.#unset?.();
-    const { limiter } = this;
-    this.#sharers.delete(this);
-    limiter.isSpent = ![...this.#sharers].some((sharer) => sharer.limiter === limiter);
+    const { sharers } = this.limiter;
+    sharers.delete(this);
+    this.limiter.isSpent = sharers.size === 0;
     for (const lane of this.waiting) lane.abort();
   }
 
@@ -195,13 +178,13 @@ export class Run<Job = unknown, Value = unknown> {
   // Sets a timer for the earliest time at which another attempt may begin.
   #sleep(now: number): void {
     this.#unset?.();
-    // Without work, calls come by themselves: an idle client keeps no process alive.
-    if (this.isClosed || (!this.#work && this.waiting.size === 0)) return;
-    const { clock } = this;
-    const opensAt = this.opensAt(now);
+    if (this.isClosed) return;
+    const { limiter, pace, clock } = this;
+    const pacedUntil = pace?.opensAt ?? 0;
+    const opensAt = Math.max(limiter.opensAt(now), pacedUntil);
     let at = opensAt > now ? opensAt : Number.POSITIVE_INFINITY;
     for (const { readyAt, endsAt } of this.waiting) {
-      const isReadyAt = Math.max(readyAt, this.opensAt(now, endsAt));
+      const isReadyAt = Math.max(readyAt, limiter.opensAt(now, endsAt), pacedUntil);
       if (isReadyAt > now) at = Math.min(at, isReadyAt);
     }
     if (at < Number.POSITIVE_INFINITY) this.#unset = clock.after(at - now, () => this.advance());
@@ -210,7 +193,7 @@ export class Run<Job = unknown, Value = unknown> {
 
 /**
  * One call of a run. It decides about the call's retries, and the run decides when they begin; the first attempt begins
- * with the call.
+ * with the call. The retries cost nothing of the client's retry budget.
  */
 export class Lane implements AttemptTimes {
   /** The call's options, if the run has checked them: the client then does not check them again. */
@@ -219,8 +202,6 @@ export class Lane implements AttemptTimes {
   readonly bytes: number;
   /** The estimated tokens of the last attempt. */
   estimated = 0;
-  /** Whether the call's retries cost nothing of the client's retry budget. */
-  isFree = true;
   /** Whether the client accepted the call's options. */
   isAdmitted = false;
   /** When the next attempt may begin. */
@@ -242,7 +223,6 @@ export class Lane implements AttemptTimes {
   /** The last failure after which the operation had run, and so was paid for. */
   paidFor: Failure | undefined;
   readonly #run: Omit<Run, "begin">;
-  readonly #within: Lane | undefined;
   // How many failed attempts ran the operation, so that each was paid for.
   #paid = 0;
   #hasBegun = false;
@@ -253,7 +233,6 @@ export class Lane implements AttemptTimes {
 
   constructor(run: Omit<Run, "begin">, bytes = 0) {
     this.#run = run;
-    this.#within = run.within && new Lane(run.within, bytes);
     this.bytes = bytes;
   }
 
@@ -280,7 +259,6 @@ export class Lane implements AttemptTimes {
     this.epoch = limiter.begin();
     run.inFlight += 1;
     if (pace) this.estimated = pace.began(now, this.bytes);
-    this.#within?.begin(now);
     this.#resume?.();
   }
 
@@ -294,9 +272,13 @@ export class Lane implements AttemptTimes {
   /** Decides whether a failed attempt is retried, and when. */
   decide(failure: Failure, state: RetryState): Decision {
     const run = this.#run;
-    const { limiter } = run;
-    const decision = this.#decision(failure, state);
-    this.#within?.decide(failure, state);
+    const { limiter, untilDeadline, maxPauseMs } = run;
+    // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
+    // maximum of retries applies to such attempts, and counts no others.
+    const isPaid = untilDeadline && failure.executed === "yes";
+    const paid = { ...state, retries: this.#paid, maxRetries: Number.POSITIVE_INFINITY };
+    const decision = decideRetry(failure, isPaid ? paid : state, maxPauseMs, untilDeadline && !isPaid);
+    if (isPaid) this.#paid += 1;
     this.#end();
     this.endsAt = this.ended + state.timeLeftMs;
     run.ran = worse(run.ran, failure);
@@ -307,20 +289,10 @@ export class Lane implements AttemptTimes {
     this.pauseMs = isOurs ? 0 : limiter.failed(failure, decision, this, state.random);
     // The deadline of the new call starts anew. Each such failure lowers the limit, so the number of new calls is bounded.
     const isLowered = isOurs && limiter.lowerToOpen(this.epoch);
-    this.isTooMany = isLowered && run.untilDeadline && state.retries === 0;
+    this.isTooMany = isLowered && untilDeadline && state.retries === 0;
     if (!this.isTooMany) return decision;
     run.pace?.unsent();
     return { waitMs: undefined, notRetried: "retries-used-up" };
-  }
-
-  // Retries go on until the deadline. But each attempt that ran the operation was paid for: the decision table's
-  // maximum of retries applies to such attempts, and counts no others.
-  #decision(failure: Failure, state: RetryState): Decision {
-    const { untilDeadline, maxPauseMs } = this.#run;
-    if (!untilDeadline || failure.executed !== "yes")
-      return decideRetry(failure, state, maxPauseMs, untilDeadline);
-    const counted = { ...state, retries: this.#paid++, maxRetries: Number.POSITIVE_INFINITY };
-    return decideRetry(failure, counted, maxPauseMs);
   }
 
   /** Waits until the next attempt begins, or until the call ends if that is sooner. */
@@ -342,22 +314,13 @@ export class Lane implements AttemptTimes {
 
   /** Records that the call got its response. */
   responded(): void {
-    this.#within?.responded();
     const run = this.#run;
     run.ran = ranWell;
     if (this.#end()) run.limiter.responded(this);
   }
 
-  /** Counts the tokens in the `usage` of the response. */
-  counted(usage: unknown): void {
-    this.#within?.counted(usage);
-    const tokens = memberOf(usage, "total_tokens") ?? memberOf(usage, "prompt_tokens");
-    this.#run.pace?.counted(tokens, this.bytes, this.estimated);
-  }
-
   /** Records that the call failed and is not retried. */
   failed(): void {
-    this.#within?.failed();
     if (this.#end()) this.#run.limiter.ended();
   }
 

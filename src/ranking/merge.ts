@@ -9,7 +9,7 @@ import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf } from "../values.js";
 import { joinable, rankingError } from "./check.js";
 import { type Batch, type BatchDocument, itemsOf } from "./plan.js";
-import type { ItemBatch, ItemRange, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
+import type { ItemBatch, RankedItem, RerankItemsResponse, RerankPartial } from "./types.js";
 
 /** A rerank response that was checked against the documents of its request, by the items that they are. */
 export interface Ranking {
@@ -131,27 +131,15 @@ function modelsOf<T>({ batches, before }: Merged<T>): readonly (string | undefin
 
 /** All items that were ranked, best first. An item of several parts has the score of its best part. */
 export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedItem<T>[] {
-  const itemOf = ({ index }: Ranking["data"][number]): T => items[index] as T;
-  const ranked = batches.flatMap(({ ranking }) =>
-    ranking.data.map((entry) => ({ item: itemOf(entry), ...entry })),
-  );
-  const earlier = (before?.data ?? []).map((entry) => ({ ...entry, item: itemOf(entry) }));
-  const isSplit = ranked[0]?.part !== undefined;
-  const all = [...earlier, ...(isSplit ? bestParts(ranked) : ranked)];
-  return all.sort((a, b) => b.score - a.score || a.index - b.index);
-}
-
-function bestParts<T>(parts: readonly RankedItem<T>[]): RankedItem<T>[] {
-  const best = new Map<number, RankedItem<T>>();
-  for (const entry of parts) {
-    const found = best.get(entry.index);
-    const isBetter =
-      found === undefined ||
-      entry.score > found.score ||
-      (entry.score === found.score && (entry.part ?? 0) < (found.part ?? 0));
-    if (isBetter) best.set(entry.index, entry);
-  }
-  return [...best.values()];
+  const earlier = before?.data ?? [];
+  const ranked = [...earlier, ...batches.flatMap(({ ranking }) => ranking.data)];
+  ranked.sort((a, b) => b.score - a.score || a.index - b.index || (a.part ?? 0) - (b.part ?? 0));
+  const best = new Map<number, (typeof ranked)[number]>();
+  for (const entry of ranked) if (!best.has(entry.index)) best.set(entry.index, entry);
+  return [...best.values()].map((entry) => {
+    const own = { item: items[entry.index] as T };
+    return Object.assign({ ...own, ...entry }, own);
+  });
 }
 
 function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
@@ -169,25 +157,20 @@ export function partialOf<T>(
   fingerprint: string,
 ): RerankPartial<T> {
   const done = new Set(merged.batches.map(({ number }) => number));
-  const missing = joinRanges(planned.filter((_, number) => !done.has(number)));
+  const missing: { offset: number; count: number }[] = [];
+  // Batches are in the order of their items: ranges that touch or overlap become one.
+  for (const { offset, count } of planned.filter((_, number) => !done.has(number))) {
+    const last = missing.at(-1);
+    if (last !== undefined && offset <= last.offset + last.count)
+      last.count = Math.max(last.count, offset + count - last.offset);
+    else missing.push({ offset, count });
+  }
   const isMissing = (index: number): boolean =>
     missing.some(({ offset, count }) => index >= offset && index < offset + count);
   const ranked = rankedBy(merged);
   // An item with parts in a missing batch is left out: its best part may be there.
   const data = ranked.data.filter(({ index }) => !isMissing(index));
   return { ...ranked, data, missing, failed, fingerprint };
-}
-
-// Joins the ranges of batches that touch or overlap; batches are in the order of their items.
-function joinRanges(batches: readonly Batch[]): ItemRange[] {
-  const ranges: { offset: number; count: number }[] = [];
-  for (const { offset, count } of batches) {
-    const last = ranges.at(-1);
-    if (last !== undefined && offset <= last.offset + last.count)
-      last.count = Math.max(last.count, offset + count - last.offset);
-    else ranges.push({ offset, count });
-  }
-  return ranges;
 }
 
 /**

@@ -1,7 +1,8 @@
 import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback } from "../options/arguments.js";
-import { fewAtOnce } from "../policy/decisions.js";
+import { checkCallback, checkInteger } from "../options/arguments.js";
+import { ownProperties } from "../options/validate.js";
+import { fewAtOnce, mostAtOnce } from "../policy/decisions.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 
@@ -18,6 +19,19 @@ export interface PlannedItems<T> {
 
 // The most characters in all batches under way: the texts and the requests made from them take about 4 bytes for each.
 const mostCharacters = 4_194_304;
+
+/** The option `concurrency`, checked: a fixed number, or the maximum of the limit that the search finds. */
+export function concurrencyOf(value: unknown = "auto"): number | { readonly max: number } {
+  if (value === "auto") return { max: mostAtOnce };
+  if (typeof value === "number") return checkInteger(value, "concurrency", 1);
+  if (typeof value !== "object" || value === null)
+    throw invalid(
+      "concurrency",
+      'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
+    );
+  const { max } = ownProperties<{ max?: unknown }>(value, "concurrency", { max: 1 });
+  return { max: checkInteger(max, "concurrency.max", 1) };
+}
 
 /** Checks every text, and puts the items that are to be sent into batches. @throws StatusError */
 export function planItems<T>(
@@ -226,26 +240,18 @@ function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
   const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
     memberOf(value, name),
   );
+  const isPosition = (at: unknown): boolean =>
+    Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) < count;
+  const isRanked = (entry: unknown): boolean =>
+    isPosition(memberOf(entry, "index")) && typeof memberOf(entry, "score") === "number";
+  const isRange = (range: unknown): boolean => {
+    const [offset, length] = [memberOf(range, "offset"), memberOf(range, "count")];
+    return isPosition(offset) && isPosition((offset as number) + (length as number) - 1);
+  };
   const isWhole =
-    Array.isArray(data) &&
-    data.every(
-      (entry) => isPosition(memberOf(entry, "index"), count) && typeof memberOf(entry, "score") === "number",
-    ) &&
-    Array.isArray(missing) &&
-    missing.every((range) => isRange(range, count)) &&
-    typeof fingerprint === "string";
-  if (isWhole) return value as RerankPartial<unknown>;
+    Array.isArray(data) && data.every(isRanked) && Array.isArray(missing) && missing.every(isRange);
+  if (isWhole && typeof fingerprint === "string") return value as RerankPartial<unknown>;
   throw invalid("continueFrom", "continueFrom must be the `partial` of an error for the same items.");
-}
-
-function isPosition(value: unknown, count: number): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < count;
-}
-
-function isRange(range: unknown, count: number): boolean {
-  const length = memberOf(range, "count");
-  const offset = memberOf(range, "offset");
-  return isPosition(offset, count) && isPosition((offset as number) + (length as number) - 1, count);
 }
 
 /** A running hash (cyrb53) that tells whether texts are the same: 53 bits, and not for secrets. */

@@ -1,20 +1,19 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { isTraced, loadHiding, publishCall } from "#platform";
+import { isTraced, loadHiding, publish } from "#platform";
 import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
-import { isStatusError, loaded } from "../errors/statusError.js";
+import { isStatusError } from "../errors/statusError.js";
 import { operations, requests } from "../generated/contract.js";
 import type { RerankRequest } from "../generated/types.js";
-import { checkCallback, checkCount, concurrencyOf } from "../options/arguments.js";
+import { checkCallback, checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
 import { type OptionTable, ownProperties, validate } from "../options/validate.js";
 import { backoff, fewAtOnce } from "../policy/decisions.js";
-import type { Limiter } from "../policy/limiter.js";
-import type { Limiters } from "../policy/limits.js";
+import { type Limiter, type Limiters, sharedLimiter } from "../policy/limiter.js";
 import { attemptPolicy } from "../policy/retry.js";
-import type { Lane, Run } from "../policy/run.js";
+import type { Lane } from "../policy/run.js";
 import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
@@ -27,7 +26,7 @@ import {
   rankedItems,
   readRanking,
 } from "./merge.js";
-import { type Batch, type PlannedItems, planItems } from "./plan.js";
+import { type Batch, concurrencyOf, type PlannedItems, planItems } from "./plan.js";
 import { type BatchRun, runBatches } from "./run.js";
 import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 
@@ -35,6 +34,8 @@ import type { RerankItemsOptions, RerankItemsResponse } from "./types.js";
 export interface RerankCall {
   readonly client: ClientConfig;
   readonly limiters: Limiters;
+  /** Waits for a module that is loaded on first use. @throws StatusError */
+  loaded<T>(part: Promise<T>): Promise<T>;
   readonly deadline: Deadline;
   send<R>(body: RerankRequest, own: CallOptions | undefined, read: ResponseReader<R>): Promise<Outcome<R>>;
 }
@@ -77,7 +78,7 @@ export async function rankItems<T>(
   if (batches.length < 2 || !isTraced("call")) return run();
   const sizes = { documents: items.length, batches: batches.length };
   const target = { operation: "rerankDocuments", ...sizes, model: body.model } as const;
-  return publishCall(target, run, ({ attempts, model, usage }) => ({ attempts, model, usage }));
+  return publish("call", target, run, ({ attempts, model, usage }) => ({ attempts, model, usage }));
 }
 
 // A call that is checked and ready to be made.
@@ -132,21 +133,17 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       throw error;
     }
   };
-  const { limiters, deadline } = rerank;
-  const { cap } = limiters;
-  const isAuto = typeof plan.concurrency === "object";
-  const max = typeof plan.concurrency === "object" ? plan.concurrency.max : plan.concurrency;
-  let concurrency: number | Limiter = isAuto ? Math.min(fewAtOnce, max) : max;
-  let within: Run | undefined;
+  const { limiters, loaded, deadline } = rerank;
+  const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
+  let concurrency: number | Limiter = max;
   // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
-  const isSearched = isAuto && batches.length > fewAtOnce && plan.untilDeadline;
-  // A single batch is a single call, which takes its turn by itself.
-  if (isSearched || (cap && batches.length > 1)) {
-    const late = await deadline.untilEnded(loaded(import("../policy/limits.js")));
-    if (isSearched) concurrency = late.sharedLimiter(limiters, max, backoff.longestRetryAfterMs);
-    within = cap && late.runOf(cap);
+  const isSearched = batches.length > fewAtOnce && plan.untilDeadline;
+  if (plan.concurrency !== max && !isSearched) concurrency = Math.min(fewAtOnce, max);
+  else if (plan.concurrency !== max) {
+    const { LimitSearch } = await deadline.untilEnded(loaded(import("../policy/search.js")));
+    concurrency = sharedLimiter(LimitSearch, limiters, max, backoff.longestRetryAfterMs);
   }
-  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, within, run });
+  const failed = await runBatches({ ...plan, batches: batches.length, concurrency, deadline, run });
   if (failed === undefined) return mergeRankings(results, options.topN);
   const { batch, error } = failed;
   const { offset, count } = batches[batch] as Batch;

@@ -22,8 +22,6 @@ export interface BatchRun {
   readonly stop?: AbortSignalLike | undefined;
   /** The deadline of the whole call. */
   readonly deadline?: Deadline;
-  /** The run of all calls of the client, if it has a cap. */
-  readonly within?: Run | undefined;
   run(batch: number, lane: Lane): Promise<void>;
 }
 
@@ -32,7 +30,7 @@ export async function runBatches(
   given: BatchRun,
 ): Promise<{ readonly batch: number; readonly error: unknown } | undefined> {
   const { batches, concurrency, most = Number.POSITIVE_INFINITY, untilDeadline, timeoutMs, signal } = given;
-  const { stop, deadline = new Deadline(new Set()), within } = given;
+  const { stop, deadline = new Deadline(new Set()) } = given;
   const limiter = typeof concurrency === "number" ? new Limiter(concurrency) : concurrency;
   const again: number[] = [];
   let next = 0;
@@ -70,7 +68,7 @@ export async function runBatches(
       if (run.lanes.length === 0 && (run.isClosed || deadline.ended || left() === undefined)) end();
     },
   };
-  const run: Run<number, void> = new Run({ limiter, clock: machineClock, untilDeadline, within }, work);
+  const run: Run<number, void> = new Run({ limiter, clock: machineClock, untilDeadline }, work);
   deadline.running = { abort: () => work.settled() };
   deadline.limit({ timeoutMs, attemptTimeoutMs: timeoutMs }, signal);
   const ignoreStop =

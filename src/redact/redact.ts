@@ -16,26 +16,20 @@ function keyForms(key: string): readonly KeyForm[] {
   // In `chars`, an escape sequence within the key is one character, so fewer characters are enough.
   const leastPart = Math.max(1, leastCharacters - (key.length - chars.length));
   // btoa takes bytes only: if a secret has other characters, its bytes are given as a separate secret.
-  const base64 = /[^\0-\xff]/.test(key) ? [] : base64Of(key);
+  const isBytes = !/[^\0-\xff]/.test(key);
+  const whole = isBytes && key.length < leastCharacters ? btoa(key) : "";
+  // The characters of base64 that depend on the key alone, if `offset` other bytes stand before it.
+  const at = (offset: number): string =>
+    btoa("\0".repeat(offset) + key).slice(
+      Math.ceil((8 * offset) / 6),
+      Math.floor((8 * (offset + key.length)) / 6),
+    );
+  const base64 = whole ? [whole, whole.replace(/=+$/, "")] : isBytes ? [0, 1, 2].map(at) : [];
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   // A key of backslashes only is empty without its escapes.
   const unescaped = chars === "" ? [] : [{ chars, leastPart }];
   const encoded = [...new Set([...base64, ...urlSafe])];
   return [...unescaped, ...encoded.map((form) => ({ chars: form, leastPart: leastCharacters }))];
-}
-
-function base64Of(key: string): string[] {
-  const whole = btoa(key);
-  return key.length < leastCharacters
-    ? [whole, whole.replace(/=+$/, "")]
-    : [0, 1, 2].map((offset) => base64At(offset, key));
-}
-
-// The characters of base64 that depend on the key alone, if `offset` other bytes stand before it.
-function base64At(offset: number, key: string): string {
-  const bits = 8 * offset;
-  const from = Math.ceil(bits / 6);
-  return btoa("\0".repeat(offset) + key).slice(from, Math.floor((bits + 8 * key.length) / 6));
 }
 
 /** A range of a text's characters, from one index up to another. */

@@ -136,7 +136,7 @@ export class TransportResponse {
   readonly status: number;
   readonly ok: boolean;
   /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
-  protected readonly limit: number;
+  protected limit: number;
   // The decoded bytes: the only chunk, or a buffer with room for more. Chunks are not kept: each is an object of some 400
   // bytes, however few bytes it has.
   protected buffer: Uint8Array = nothing;
@@ -166,12 +166,14 @@ export class TransportResponse {
 
   /** Keeps decoded bytes, up to the limit. */
   keep(chunk: Uint8Array, exchange: Exchange): void {
-    this.kept += chunk.byteLength;
-    if (this.kept > this.limit) {
+    const before = this.kept;
+    if (before + chunk.byteLength > this.limit) {
       this.tooLarge(exchange);
+      // What follows is not kept either: an error response counts with the bytes before.
+      this.limit = 0;
       return;
     }
-    const before = this.kept - chunk.byteLength;
+    this.kept += chunk.byteLength;
     if (before === 0) this.buffer = chunk;
     else {
       const { buffer } = this;

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
 import { FormBytes, type Multipart } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
-import { isInstance, memberOf, ownValue, textFor, valueOr } from "../values.js";
+import { isInstance, memberOf, ownValue, textFor, valueOr, WithoutPrototype } from "../values.js";
 import {
   Exchange,
   networkCode,
@@ -92,7 +92,17 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
       this.body = new DispatchedForm(form, (text, cause) => this.failed(text, { reason: "source", cause }));
       if (form.size !== undefined) headers["content-length"] = String(form.size);
     }
-    const options = new DispatchOptions(url, method, headers, this.body ?? body);
+    // Without a prototype: undici would read its other options from a polluted Object.prototype.
+    const options = Object.assign(new WithoutPrototype(), {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method,
+      headers,
+      body: this.body ?? body,
+      // 0 turns off undici's own timeouts: the call sets the deadlines.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
     this.#isEarly = true;
     try {
       const taken: unknown = this.#dispatcher.dispatch(options as never, this as never);
@@ -164,28 +174,6 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     return this.#controller ? "headers" : phaseAtError(error, this.phase, this.#isEarly);
   }
 }
-
-class DispatchOptions {
-  readonly origin: string;
-  readonly path: string;
-  readonly method: string;
-  readonly headers: Record<string, string>;
-  readonly body: unknown;
-  // 0 turns off undici's own timeouts: the call sets the deadlines.
-  readonly headersTimeout = 0;
-  readonly bodyTimeout = 0;
-
-  constructor(url: URL, method: string, headers: Record<string, string>, body: unknown) {
-    this.origin = url.origin;
-    this.path = url.pathname + url.search;
-    this.method = method;
-    this.headers = headers;
-    this.body = body;
-  }
-}
-// No prototype, because undici would read its other options from a polluted Object.prototype. An object that is created
-// without a prototype would be twice as slow.
-Object.setPrototypeOf(DispatchOptions.prototype, null);
 
 const noFlow: Flow = { pause() {}, resume() {} };
 

@@ -1,7 +1,6 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome, PreparedRequest } from "../call/types.js";
-import { loaded } from "../errors/statusError.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
 import { checkCallback, checkFlag } from "../options/arguments.js";
@@ -10,7 +9,7 @@ import type { CallPromise } from "../options/types.js";
 import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-import { draftOf, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 import type { OperationArguments, UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
@@ -52,11 +51,9 @@ export function makeUpload<T>(
   options: UploadOptions | undefined,
 ): Promise<Outcome<T>> {
   return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
-    const draft = draftOf<DatasetFile>(settings, input);
-    const late = loaded(import("./uploadFile.js"));
-    return late.then(
-      ({ prepareUpload }) => prepareUpload(draft, input, own) as Promise<PreparedRequest<never>>,
-    );
+    const draft = prepare<DatasetFile>(settings, input.operation, { ids: input.ids });
+    const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
+    return { ...draft, whole } as PreparedRequest<never>;
   });
 }
 

@@ -6,16 +6,15 @@ import { redactorOf, seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
-import { invalid, isStatusError, ofOperation, StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../errors/statusError.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
 import { callOptionTable } from "../options/table.js";
-import type { CallOptions, CallPromise, CallResponse } from "../options/types.js";
+import type { CallOptions, CallPromise } from "../options/types.js";
 import { camelCase, type RequestRules } from "../options/validate.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
-import type { OperationArguments } from "./types.js";
 
 /**
  * Makes one call of an operation. Nothing is sent before everything is checked.
@@ -32,19 +31,27 @@ export function invoke<T>(
   );
 }
 
-/** Turns a call of an operation into a request; nothing is sent. @throws StatusError when that cannot be done. */
+/**
+ * Turns a call of an operation into a request; nothing is sent. A body or a reader that takes a while is added later.
+ * @throws StatusError when an id or the body cannot be sent
+ */
 export function prepare<T>(
   settings: CallSettings,
   operation: OperationId,
-  { ids: given, body, read }: CallSpec<T>,
+  { ids, body, read = undefined as never }: Pick<CallSpec<T>, "ids"> & Partial<CallSpec<T>>,
 ): PreparedRequest<T> {
   const { method, path, maxResponseBytes } = operations[operation];
-  const ids: Record<string, string> = {};
-  const target = given ? pathOf(operation, given, settings, ids) : path;
+  const placed: Record<string, string> = {};
+  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const id = name === "account_id" ? settings.accountId : ids?.[name];
+    placed[name] = checkId(id, camelCase(name), idRules?.get(operation + name));
+    // encodeURIComponent does not encode !'()*, which RFC 3986 reserves.
+    return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
+  });
   const { contentType }: RequestRules = requests[operation];
   return {
     operation,
-    ids,
+    ids: placed,
     method,
     url: exactUrl(settings.client.baseUrl + target),
     headers: undefined,
@@ -55,32 +62,6 @@ export function prepare<T>(
     read,
     content: body,
   };
-}
-
-/** The request of an operation without its body, until that is checked or opened. @throws StatusError for a wrong id */
-export function draftOf<T>(
-  settings: CallSettings,
-  { operation, ids }: OperationArguments,
-): PreparedRequest<T> {
-  return prepare(settings, operation, { ids, body: undefined, read: undefined as never });
-}
-
-/**
- * The path of an operation, with the account of the call and the ids in it.
- * @param placed Receives the account and each id under its name in the contract. @throws StatusError
- */
-function pathOf(
-  operation: OperationId,
-  ids: Readonly<Record<string, unknown>>,
-  { accountId }: CallSettings,
-  placed: Record<string, string> = {},
-): string {
-  return operations[operation].path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const id = name === "account_id" ? accountId : ids[name];
-    placed[name] = checkId(id, camelCase(name), idRules?.get(operation + name));
-    // encodeURIComponent does not encode !'()*, which RFC 3986 reserves.
-    return encodeURIComponent(placed[name]).replace(/[!'()*]/g, (it) => `%2${"1789A"["!'()*".indexOf(it)]}`);
-  });
 }
 
 let lastUrl: URL | undefined;
@@ -122,7 +103,11 @@ export function startCall<T>(
   client: Pick<ClientConfig, "secrets">,
   run: () => Promise<Outcome<T>>,
 ): CallPromise<T> {
-  return start(operation, client, run, responseOf);
+  return start(operation, client, run, ({ data, response, attempts }) => ({
+    data,
+    attempts: attempts(),
+    ...seenOf(response),
+  }));
 }
 
 /** Starts a call whose outcome may have any type: `present` turns it into what `withResponse()` resolves to. */
@@ -161,6 +146,16 @@ export function start<T, O extends { readonly data: T }, R>(
   });
 }
 
+/** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */
+export function loaded<T>(part: Promise<T>): Promise<T> {
+  return part.catch((cause: unknown) => {
+    throw refusal("UNAVAILABLE", undefined, "A part of this package could not be loaded.", {
+      hint: "Check the network, or reload the page.",
+      cause,
+    });
+  });
+}
+
 function namedError(
   error: unknown,
   operation: OperationName,
@@ -184,8 +179,4 @@ function namedError(
     hint: "See cause.",
     cause: text === said ? error : hiding?.redactCause(redact, error),
   });
-}
-
-function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {
-  return { data, attempts: attempts(), ...seenOf(response) };
 }

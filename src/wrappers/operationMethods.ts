@@ -1,7 +1,6 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
-import { loaded } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import { checkCount } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
@@ -9,7 +8,7 @@ import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
 import { makeUpload } from "./datasets.js";
-import { draftOf, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 import type {
   ClientInside,
   OperationArguments,
@@ -31,8 +30,15 @@ export function addOperations<T extends object>(
   const groups = client as Record<string, object>;
   for (const [group, named] of Object.entries(methods)) {
     const calls = Object.entries(named).map(([name, method]) => {
+      const { operation, path, body, parameters } = method;
       const call = (...given: unknown[]) =>
-        startCall(method.operation, settings, () => callMethod(settings, method, given));
+        startCall(operation, settings, () => {
+          const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
+          let at = path.length;
+          const content = body ? given[at++] : undefined;
+          const input = { operation, ids, body: content, parameters: parameters && given[at++] };
+          return callOperation(settings, input as OperationArguments, given[at] as CallOptions | undefined);
+        });
       return [name, call] as const;
     });
     // A polluted Object.prototype adds no group.
@@ -71,23 +77,6 @@ const requestOptionTable = {
   maxResponseBytes: checkCount,
 } as object as OptionTable<CallOptions>;
 
-// Makes a call from a method's arguments: ids, body or file, parameters, options.
-function callMethod(
-  client: ClientConfig,
-  { operation, path, body, parameters }: OperationMethod,
-  given: readonly unknown[],
-): Promise<Outcome<unknown>> {
-  const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
-  let at = path.length;
-  const input = {
-    operation,
-    ids,
-    body: body ? given[at++] : undefined,
-    parameters: parameters ? (given[at++] as object | undefined) : undefined,
-  };
-  return callOperation(client, input, given[at] as CallOptions | undefined);
-}
-
 function callOperation(
   client: ClientConfig,
   input: OperationArguments,
@@ -96,7 +85,7 @@ function callOperation(
   const { file }: RequestRules = requests[input.operation];
   if (file !== undefined) return makeUpload(client, input, options);
   return makeCall(client, input.operation, { options, table: callOptionTable }, (settings) => {
-    const draft = draftOf<unknown>(settings, input);
-    return late().then(({ prepareOperation }) => prepareOperation(draft, input));
+    const draft = prepare<unknown>(settings, input.operation, { ids: input.ids });
+    return { ...draft, whole: late().then(({ prepareOperation }) => prepareOperation(draft, input)) };
   });
 }

@@ -59,9 +59,13 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
   const status = memberOf(job, "status");
   const reported = memberOf(status, "code");
   if (reported === undefined || reported === null || reported === "OK" || reported === 0) return;
-  const code = codeOf(reported);
+  const isName = typeof reported === "string" && Object.hasOwn(httpStatuses, reported);
+  const code = isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
+  // Some values have no JSON, and for others JSON.stringify throws.
+  const json = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
+  const shown = (json ?? `of type ${typeof reported}`).slice(0, 100);
   const text = memberOf(status, "message");
-  const reports = `The job reports the code ${code ?? shown(reported)}.`;
+  const reports = `The job reports the code ${code ?? shown}.`;
   throw new StatusError(typeof text === "string" && text !== "" ? text : reports, {
     code: code ?? "UNKNOWN",
     inferred: code === undefined,
@@ -70,15 +74,4 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
     body: status,
     hint: "The job itself failed: read the message, and its logs.",
   });
-}
-
-function codeOf(reported: unknown): StatusCode | undefined {
-  const isName = typeof reported === "string" && Object.hasOwn(httpStatuses, reported);
-  return isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
-}
-
-// A job's reported code as text. Some values have no JSON, and for others JSON.stringify throws.
-function shown(reported: unknown): string {
-  const text = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
-  return (text ?? `of type ${typeof reported}`).slice(0, 100);
 }

@@ -1,20 +1,24 @@
 import { readObject, readRerank } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
-import { invalid, loaded } from "../errors/statusError.js";
+import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { checkDuration } from "../options/arguments.js";
 import { checkSignal } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
-import type { Limiters } from "../policy/limits.js";
+import type { Limiters } from "../policy/limiter.js";
 import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf, ownValue } from "../values.js";
-import { invoke, start, startCall } from "./invoke.js";
+import { invoke, loaded, start, startCall } from "./invoke.js";
 
+// Checked: the body, by the contract's rules, and that no field is another spelling of a known one. Sent: the body as JSON
+// by the contract's row `rerankDocuments`, with the client's `rerankModel` if it names no model. Read: the JSON object of
+// the response, whose `data` must be a list of entries with an `index` and a `relevance_score`.
 const { body: rules } = requests.rerankDocuments;
+const readResponse = readObject((value) => readRerank(value));
 
 /** Ranks documents by their relevance to a query. The contract's `rerankDocuments`. */
 export interface Rerank {
@@ -44,8 +48,6 @@ export interface Rerank {
   readonly items: RerankItems;
 }
 
-const readResponse = readObject((value) => readRerank(value));
-
 /** @internal Makes {@link Rerank} with a client's settings. */
 export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
   const send: RerankCall["send"] = (body, own, read) =>
@@ -61,9 +63,8 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       const whole = isWhole ? body : { ...body, model: rerankModel };
       return { ids: undefined, body: whole, read };
     });
-  function rerank(body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> {
-    return startCall("rerankDocuments", client, () => send(body, options, readResponse));
-  }
+  const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
+    startCall("rerankDocuments", client, () => send(body, options, readResponse));
   const items: RerankItems = (query, given, options) =>
     start(
       "rerankDocuments",
@@ -80,7 +81,7 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
           const list = Array.isArray(given) ? [...given] : given;
           // Few programs use `rerank.items`: its module is loaded with the first call.
           const { rankItems } = await deadline.untilEnded(loaded(import("../ranking/rank.js")));
-          return await rankItems({ client, limiters, send, deadline }, query, list, own);
+          return await rankItems({ client, limiters, send, loaded, deadline }, query, list, own);
         } finally {
           deadline.dispose();
         }

@@ -1,7 +1,7 @@
 // Types of the arguments of a client's methods that more than one file uses.
 import type { OperationId } from "../generated/contract.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
-import type { Limiters } from "../policy/limits.js";
+import type { Limiters } from "../policy/limiter.js";
 import { memberOf } from "../values.js";
 
 /** How far an upload got. */

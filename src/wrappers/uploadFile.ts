@@ -5,7 +5,7 @@ import { incomplete, readObject, unusableResponse } from "../call/response.js";
 import type { PreparedRequest } from "../call/types.js";
 import { Failure } from "../errors/failure.js";
 import { invalid, refusal } from "../errors/statusError.js";
-import type { FileSource, UploadFile } from "../files/fileSource.js";
+import type { UploadFile } from "../files/fileSource.js";
 import { filePartOf, Multipart } from "../files/multipart.js";
 import { openFile } from "../files/openFile.js";
 import { type OperationRow, operations, requests } from "../generated/contract.js";
@@ -25,10 +25,28 @@ export async function prepareUpload(
   own: UploadOptions,
 ): Promise<PreparedRequest<DatasetFile>> {
   const { name, maxFileBytes } = filePartOf(requests[operation]);
-  const contentType = checkContentType(own.contentType);
+  const { contentType } = own;
+  const isType =
+    contentType === undefined ||
+    (typeof contentType === "string" &&
+      isHeaderText(contentType) &&
+      /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(contentType));
+  if (!isType) throw invalid("contentType", 'contentType must be a media type such as "application/jsonl".');
   const source = await openFile(file as UploadFile, own, disk);
   try {
-    const progress = progressOf(checkSize(source, maxFileBytes), own.onProgress);
+    const { size = maxFileBytes } = source;
+    if (size > maxFileBytes) {
+      const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
+      throw refusal(
+        "OUT_OF_RANGE",
+        "file",
+        `The file has ${size} bytes; one request takes at most ${most}.`,
+        {
+          hint: "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
+        },
+      );
+    }
+    const progress = progressOf(source.size, own.onProgress);
     const type = contentType ?? checkOwnType(source.type);
     const part = { file: source, maxFileBytes, onSent: progress.onSent };
     const form = new Multipart(name, type, part);
@@ -40,7 +58,7 @@ export async function prepareUpload(
     // the largest one.
     const { timeoutMs: ownMs, bytesPerSecond = Number.POSITIVE_INFINITY }: OperationRow =
       operations[operation];
-    const timeoutMs = ownMs + Math.ceil(((source.size ?? maxFileBytes) * 1000) / bytesPerSecond);
+    const timeoutMs = ownMs + Math.ceil((size * 1000) / bytesPerSecond);
     return { ...draft, form, contentType: form.contentType, timeoutMs, read };
   } catch (error) {
     await source.close().catch(() => {});
@@ -77,14 +95,6 @@ function verified(stored: DatasetFile | Failure, sentBytes: number): DatasetFile
   return unusableResponse(message, { code: "DATA_LOSS" });
 }
 
-function checkSize({ size }: FileSource, maxFileBytes: number): number | undefined {
-  if (size === undefined || size <= maxFileBytes) return size;
-  const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
-  throw refusal("OUT_OF_RANGE", "file", `The file has ${size} bytes; one request takes at most ${most}.`, {
-    hint: "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
-  });
-}
-
 // Checks a Blob's own type: the platform's Blobs have a valid one, but a program may override it.
 function checkOwnType(type: unknown): string {
   if (typeof type === "string" && isHeaderText(type)) return type || "application/octet-stream";
@@ -92,11 +102,4 @@ function checkOwnType(type: unknown): string {
     "contentType",
     "The Blob's own type is not text that a header can carry: pass {contentType}.",
   );
-}
-
-function checkContentType(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value === "string" && isHeaderText(value) && /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+/.test(value))
-    return value;
-  throw invalid("contentType", 'contentType must be a media type such as "application/jsonl".');
 }

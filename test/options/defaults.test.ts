@@ -9,7 +9,6 @@ import { conformanceDefaults } from "../../src/cli/conformanceCommand.js";
 import { mockDefaults } from "../../src/cli/mockCommand.js";
 import { commands } from "../../src/cli/program.js";
 import { operations } from "../../src/generated/contract.js";
-import { mostAtOnce } from "../../src/options/arguments.js";
 import {
   defaultConnections,
   defaultConnectMs,
@@ -19,6 +18,7 @@ import {
   defaultRunMs,
   events,
   fewAtOnce,
+  mostAtOnce,
 } from "../../src/policy/decisions.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { unexplained } from "../../src/call/noResponse.js";
-import { loaded } from "../../src/errors/statusError.js";
 import { isStatusError } from "../../src/index.js";
 import { isBrowser, permissionFor, readVariable } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
-import { startCall } from "../../src/wrappers/invoke.js";
+import { loaded, startCall } from "../../src/wrappers/invoke.js";
 
 describe("a browser", () => {
   // As Chromium, Firefox and Safari say it.

@@ -3,7 +3,6 @@ import { afterEach, beforeEach } from "vitest";
 import { until } from "./turns.js";
 // Loaded already: a clock that a test moves does not wait for a module to be loaded.
 import "../../src/call/errorResponse.js";
-import "../../src/policy/limits.js";
 import "../../src/wrappers/request.js";
 import "../../src/ranking/rank.js";
 import "../../src/wrappers/uploadFile.js";

@@ -93,7 +93,8 @@ export class DecodedResponse extends TransportResponse {
   // Creates the decoder when the first bytes arrive: an empty body, such as that of a HEAD, has nothing to decode even
   // if its header names an encoding.
   #open(first: Uint8Array, exchange: Exchange): void {
-    const encodings = encodingsIn(this.#encoding ?? "");
+    const names = (this.#encoding ?? "").split(",").map((name) => name.trim().toLowerCase());
+    const encodings = names.filter((name) => name !== "" && name !== "identity");
     if (encodings.length === 0) {
       this.#encoding = undefined;
       return;
@@ -170,12 +171,6 @@ export function cutShort(cause: Error): string {
 export interface Flow {
   pause(): unknown;
   resume(): unknown;
-}
-
-/** The content encodings that a header lists, without `identity`, which changes nothing. */
-function encodingsIn(header: string): readonly string[] {
-  const names = header.split(",").map((name) => name.trim().toLowerCase());
-  return names.filter((name) => name !== "" && name !== "identity");
 }
 
 /**

@@ -299,11 +299,28 @@ export class OriginPools {
     this.#pools.clear();
   }
 
-  // The pool that clients with the same options share, or a pool for the caller's agent.
+  // The pool that clients with the same options share; or a pool for the caller's agent, whose own limits apply, and
+  // whose idle sockets belong to its owner.
   #poolOf(url: URL): Pool {
-    const { agent } = this.#options;
+    const { maxConnections, keepAliveMs } = this.#options;
+    const agent = this.#options.agent as http.Agent | undefined;
     const proxy = this.#proxyTo(url);
-    return agent === undefined ? sharedPool(url, this.#options, proxy) : callersPool(url, agent);
+    if (agent !== undefined) {
+      const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
+      if ("connect" in agent) watchTunnels(agent, false);
+      return new Pool({ agent, protocol: url.protocol, limit, keepAliveMs: undefined }, url);
+    }
+    const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
+    const shared = pools.get(key);
+    if (shared !== undefined) return shared;
+    const onEmpty = () => {
+      // By now, clients with the same options may share another pool, which stays.
+      if (pools.get(key) === pool) pools.delete(key);
+    };
+    const made = agentFor(url, this.#options, proxy);
+    const pool = new Pool({ ...made, limit: maxConnections, keepAliveMs, onEmpty }, url);
+    pools.set(key, pool);
+    return pool;
   }
 
   /** Loads the agent for proxies; undefined if it is loaded already or not needed. */
@@ -325,29 +342,6 @@ export class OriginPools {
     if (proxy !== undefined) this.secrets.push(...proxyCredentialsOf(proxy));
     return proxy;
   }
-}
-
-function sharedPool(url: URL, options: TransportOptions, proxy: URL | undefined): Pool {
-  const { maxConnections, keepAliveMs } = options;
-  const key = `${url.origin} ${maxConnections} ${keepAliveMs} ${proxy?.href}`;
-  let pool = pools.get(key);
-  if (pool === undefined) {
-    const onEmpty = () => {
-      // By now, clients with the same options may share another pool, which stays.
-      if (pools.get(key) === pool) pools.delete(key);
-    };
-    pool = new Pool({ ...agentFor(url, options, proxy), limit: maxConnections, keepAliveMs, onEmpty }, url);
-    pools.set(key, pool);
-  }
-  return pool;
-}
-
-// A pool for the caller's agent: the agent's own limits apply, and its idle sockets belong to its owner.
-function callersPool(url: URL, callers: object): Pool {
-  const agent = callers as http.Agent;
-  const { maxSockets: limit = Number.POSITIVE_INFINITY } = agent;
-  if ("connect" in agent) watchTunnels(agent, false);
-  return new Pool({ agent, protocol: url.protocol, limit, keepAliveMs: undefined }, url);
 }
 
 // Makes the agent for clients that have none of their own. This is the only place that makes one.

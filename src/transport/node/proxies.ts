@@ -1,5 +1,6 @@
 // Which proxy a request goes through: the proxy of the option `proxy`, or of environment variables, which are read as
 // curl reads them.
+import { valueOr } from "../../values.js";
 import type { TransportFailure } from "../exchange.js";
 
 /** The proxy for an address, according to the option `proxy`; undefined for none. @throws TransportFailure */
@@ -41,7 +42,7 @@ function parseProxy(value: string, name: string): URL {
   if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
     throw unusableProxy(`${name} is no http or https proxy.`);
   }
-  if (!isDecodable(proxy.username) || !isDecodable(proxy.password)) {
+  if (valueOr(() => decodeURIComponent(`${proxy.username}:${proxy.password}`), undefined) === undefined) {
     throw unusableProxy(`${name} has a user name or password with a "%" that encodes nothing: write %25.`);
   }
   // A URL object drops the default port of its scheme, so a given port is looked for in the text.
@@ -87,15 +88,6 @@ function covers(entry: string, host: string): boolean {
 
 function withoutBrackets(name: string): string {
   return name.replace(/^\[(.*)\]/, "$1");
-}
-
-function isDecodable(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

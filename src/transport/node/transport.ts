@@ -61,8 +61,24 @@ export function createNodeTransport(options: TransportOptions, given: readonly s
         ? new FormStream(form, holdErrorsOf(form.contentType))
         : new FormBlob(form),
     );
-  if (options.dispatcher !== undefined) return createDispatcherTransport(options.dispatcher);
-  checkOptions(options);
+  const { dispatcher, agent, proxy } = options;
+  if (dispatcher !== undefined) {
+    const isObject = typeof dispatcher === "object" && dispatcher !== null;
+    if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
+      throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 7 or 8.", {
+        hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
+      });
+    }
+    // The connections belong to the owner of the dispatcher.
+    return { send: (request) => new DispatcherExchange(dispatcher as DispatcherLike, request), close() {} };
+  }
+  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
+    throw invalid("agent", "agent must be an agent of node:http or node:https.");
+  }
+  const isUrl = typeof proxy === "string" && /^https?:\/\//i.test(proxy) && urlOf(proxy) !== undefined;
+  // The error never shows the proxy's URL, which may hold a password.
+  if (proxy !== undefined && proxy !== "env" && !isUrl)
+    throw invalid("proxy", 'proxy must be a URL such as http://proxy.example.com:3128, or "env".');
   return new NodeTransport(options, new OriginPools(options), true);
 }
 
@@ -113,28 +129,6 @@ class NodeTransport implements Transport {
     const shared = this.#origins.join(url);
     this.#joined.set(url.origin, shared);
     return shared.pool;
-  }
-}
-
-// Creates a transport over the caller's dispatcher. Its connections belong to the owner of the dispatcher.
-function createDispatcherTransport(dispatcher: unknown): Transport {
-  const isObject = typeof dispatcher === "object" && dispatcher !== null;
-  if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
-    throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 7 or 8.", {
-      hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
-    });
-  }
-  return { send: (request) => new DispatcherExchange(dispatcher as DispatcherLike, request), close() {} };
-}
-
-// Checks `agent` and `proxy`. The error never shows the proxy's URL, which may hold a password.
-function checkOptions({ agent, proxy }: TransportOptions): void {
-  if (agent !== undefined && (typeof agent !== "object" || agent === null)) {
-    throw invalid("agent", "agent must be an agent of node:http or node:https.");
-  }
-  if (proxy === undefined || proxy === "env") return;
-  if (typeof proxy !== "string" || !/^https?:\/\//i.test(proxy) || urlOf(proxy) === undefined) {
-    throw invalid("proxy", 'proxy must be a URL such as http://proxy.example.com:3128, or "env".');
   }
 }
 
@@ -262,9 +256,10 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   // After `turns` turns without that, delivers the response anyway.
   protected override deliver(response: DecodedResponse, turns: number = turnsToConfirm): void {
     const message = this.#message as http.ClientRequest;
+    const isFirst = this.request !== undefined;
     this.request = undefined;
-    this.#free();
-    if (this.#socket) {
+    if (isFirst) this.#free();
+    if (isFirst && this.#socket) {
       const now = performance.now();
       this.#socket[idleSince] = now;
       this.#socket[idleUntil] =
