@@ -38,7 +38,7 @@ import {
   unexplained,
   unsent,
 } from "./noResponse.js";
-import { noValue, redactorOf, toldBy } from "./response.js";
+import { noValue, redactorIfLoaded, toldBy } from "./response.js";
 import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
@@ -98,7 +98,7 @@ export async function makeCall<T>(
     if (request?.form) await deadline.untilEnded(request.form.part.file.close()).catch(() => {});
     deadline.dispose();
   }
-  if (result instanceof StatusError) throw result;
+  if (result instanceof Error) throw result;
   return result;
 }
 
@@ -271,7 +271,7 @@ async function failureOf<T>(
 
 /** Redacts what no text of a call shows: every API key that it used, and the credentials of its proxy. */
 function redactorFor<T>({ client, keys }: RunningCall<T>): Redact {
-  return redactorOf([...keys, ...(client.transport.secrets ?? [])]);
+  return redactorIfLoaded([...keys, ...(client.transport.secrets ?? [])]);
 }
 
 /** Calls the caller's apiKey function for the next attempt; a Failure if it throws or returns an invalid key. */
@@ -304,7 +304,7 @@ function attemptRecord(
   const { code, cause, httpStatus, requestId, headers } =
     result instanceof Failure
       ? result
-      : { code: undefined, cause: undefined, ...toldBy(result.response, redactorOf(result.secrets)) };
+      : { code: undefined, cause: undefined, ...toldBy(result.response, redactorIfLoaded(result.secrets)) };
   const record = {
     number,
     durationMs,

@@ -75,7 +75,7 @@ export function codeWritten(value: unknown): StatusCode | undefined {
  * Hides secrets in texts. Where the part that finds them is not loaded, a text that is long enough to hold one is left
  * out: no form of a secret (escaped, in base64, between quotes) is shorter than the secret.
  */
-export function redactorOf(secrets: readonly string[]): Redact {
+export function redactorIfLoaded(secrets: readonly string[]): Redact {
   const mayHold = (text: string) => secrets.some((each) => each !== "" && text.length + 2 >= each.length);
   return hiding?.redactorOf(secrets) ?? ((text) => (mayHold(text) ? "[redacted]" : text));
 }

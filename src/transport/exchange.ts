@@ -196,7 +196,7 @@ export class TransportResponse {
 
   /** A copy of the decoded body, which may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
-    return this.buffer.slice(0, this.kept);
+    return new Uint8Array(this.buffer.subarray(0, this.kept));
   }
 
   /** The decoded body. */

@@ -2,7 +2,7 @@
 import { hiding, loadHiding, publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
 import { endedFailure } from "../call/noResponse.js";
-import { redactorOf, seenOf } from "../call/response.js";
+import { redactorIfLoaded, seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
@@ -170,7 +170,7 @@ function namedError(
   // The checks of arguments do not know their operation, so it is added to the error here.
   if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
   // Any other error comes from an argument that threw when it was read, such as in a getter.
-  const redact = redactorOf(client.secrets);
+  const redact = redactorIfLoaded(client.secrets);
   const said = String(memberOf(error, "message") ?? error);
   const text = redact(said);
   return invalid(undefined, `An argument could not be read: ${text}`, {

@@ -35,6 +35,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/options.ts",
     "src/cli/uploadCommand.ts",
     "src/cli/mcpCommand.ts",
+    "src/cli/program.ts",
     "src/cli/help.ts",
     "src/cli/commandLine.ts",
     "src/cli/rerankCommand.ts",

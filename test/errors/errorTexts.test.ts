@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Client, ClientOptions, StatusError } from "../../src/index.js";
-import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 

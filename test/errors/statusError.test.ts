@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ofOperation } from "../../src/errors/statusError.js";
 import { isStatusError, StatusError } from "../../src/index.js";
-import { connect, failureOf, operationCalls, thrownBy, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
 

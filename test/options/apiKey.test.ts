@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import { createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
