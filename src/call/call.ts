@@ -33,12 +33,14 @@ import type { failureIn as explained } from "./errorResponse.js";
 import {
   endedFailure,
   networkFailure,
+  redactorIfLoaded,
+  toldBy,
   toldBySource,
   unexpectedFailure,
   unexplained,
   unsent,
 } from "./noResponse.js";
-import { noValue, redactorIfLoaded, toldBy } from "./response.js";
+import { noValue } from "./response.js";
 import { type ClientConfig, callSettings, unseen } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 

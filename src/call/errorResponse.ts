@@ -9,15 +9,8 @@ import { header } from "../policy/retry.js";
 import type { Redact } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
-import {
-  codeNamed,
-  codeWritten,
-  notPromised,
-  noValue,
-  objectIn,
-  toldBy,
-  unusableResponse,
-} from "./response.js";
+import { toldBy } from "./noResponse.js";
+import { codeNamed, codeWritten, notPromised, noValue, objectIn, unusableResponse } from "./response.js";
 
 /**
  * The failure of a response without a value.

@@ -1,6 +1,6 @@
-// Failures of attempts that got no whole response.
+// Failures of attempts that got no whole response, and what hides keys in what a failure tells.
 import { explained, hiding } from "#platform";
-import { type Executed, executedBecause, type RetryEvent } from "../errors/codes.js";
+import { type Executed, executedBecause, type ResponseHeaders, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
@@ -14,7 +14,7 @@ import {
 } from "../transport/exchange.js";
 import type { EndReason } from "../transport/time.js";
 import { isInstance } from "../values.js";
-import { toldBy } from "./response.js";
+import { requestIdOf } from "./response.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
 export function networkFailure(seen: TransportFailure, redact: Redact): Failure {
@@ -140,4 +140,29 @@ export function unexpectedFailure(error: unknown, redact: Redact, exchange?: Exc
   const message = "The client failed; please report this.";
   const cause = hiding?.redactCause(redact, error);
   return new Failure({ ...soFar(exchange), message, code: "INTERNAL", cause });
+}
+
+/**
+ * Hides secrets in texts. Where the part that finds them is not loaded, a text that is long enough to hold one is left
+ * out: no form of a secret (escaped, in base64, between quotes) is shorter than the secret.
+ */
+export function redactorIfLoaded(secrets: readonly string[]): Redact {
+  const mayHold = (text: string) => secrets.some((each) => each !== "" && text.length + 2 >= each.length);
+  return hiding?.redactorOf(secrets) ?? ((text) => (mayHold(text) ? "[redacted]" : text));
+}
+
+/** A response's status, request id and headers, without the key. The headers are redacted when they are read. */
+export function toldBy(
+  { status: httpStatus, headers }: Pick<TransportResponse, "status" | "headers">,
+  redact: Redact,
+): Pick<Failure, "httpStatus" | "requestId" | "headers"> {
+  const id = requestIdOf(headers);
+  const requestId = id && redact(id);
+  const each = () =>
+    Object.fromEntries(Object.entries(headers).map((pair) => pair.map((text) => redact(text))));
+  return {
+    httpStatus,
+    requestId,
+    headers: () => (hiding?.redactValues(redact, headers) ?? each()) as ResponseHeaders,
+  };
 }

@@ -1,12 +1,10 @@
 // How a response becomes a call's value. errorResponse.ts, which is loaded late, says why one has none.
-import { hiding } from "#platform";
-import { codeOfGrpcNumber, type ResponseHeaders, type StatusCode } from "../errors/codes.js";
+import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { RerankResponse } from "../generated/types.js";
 import type { CallResponse } from "../options/types.js";
 import { header } from "../policy/retry.js";
-import type { Redact } from "../redact/redact.js";
 import type { TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson } from "../values.js";
 
@@ -69,31 +67,6 @@ export function codeNamed(value: unknown): StatusCode | undefined {
 export function codeWritten(value: unknown): StatusCode | undefined {
   if (typeof value !== "string" || !/^[a-z_]{1,32}$/.test(value)) return codeNamed(value);
   return codeNamed(value === "canceled" ? "CANCELLED" : value.toUpperCase());
-}
-
-/**
- * Hides secrets in texts. Where the part that finds them is not loaded, a text that is long enough to hold one is left
- * out: no form of a secret (escaped, in base64, between quotes) is shorter than the secret.
- */
-export function redactorIfLoaded(secrets: readonly string[]): Redact {
-  const mayHold = (text: string) => secrets.some((each) => each !== "" && text.length + 2 >= each.length);
-  return hiding?.redactorOf(secrets) ?? ((text) => (mayHold(text) ? "[redacted]" : text));
-}
-
-/** A response's status, request id and headers, without the key. The headers are redacted when they are read. */
-export function toldBy(
-  { status: httpStatus, headers }: Pick<TransportResponse, "status" | "headers">,
-  redact: Redact,
-): Pick<Failure, "httpStatus" | "requestId" | "headers"> {
-  const id = requestIdOf(headers);
-  const requestId = id && redact(id);
-  const each = () =>
-    Object.fromEntries(Object.entries(headers).map((pair) => pair.map((text) => redact(text))));
-  return {
-    httpStatus,
-    requestId,
-    headers: () => (hiding?.redactValues(redact, headers) ?? each()) as ResponseHeaders,
-  };
 }
 
 /** The response's `x-request-id`, else `request-id`. */

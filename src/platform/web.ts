@@ -1,5 +1,6 @@
 import { invalid } from "../errors/statusError.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
+import type * as redacting from "../redact/redact.js";
 import type { Transport, TransportFailure, TransportOptions } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
 
@@ -50,7 +51,7 @@ export function warn(text: string): void {
 }
 
 /** What hides keys in texts, once it is loaded: few calls show a text. */
-export let hiding: typeof import("../redact/redact.js") | undefined;
+export let hiding: typeof redacting | undefined;
 
 export async function loadHiding(): Promise<void> {
   hiding ??= await import("../redact/redact.js").catch(() => undefined);

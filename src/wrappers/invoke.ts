@@ -1,8 +1,8 @@
 // Turns a method's arguments into a request and the promise of a call.
 import { hiding, loadHiding, publishRefusal } from "#platform";
 import { makeCall } from "../call/call.js";
-import { endedFailure } from "../call/noResponse.js";
-import { redactorIfLoaded, seenOf } from "../call/response.js";
+import { endedFailure, redactorIfLoaded } from "../call/noResponse.js";
+import { seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";

@@ -11,6 +11,7 @@ import type {
   TransportFailure,
   TransportResponse,
 } from "../../../src/transport/exchange.js";
+import { refusedByProxy } from "../../../src/transport/node/networkErrors.js";
 import { readDatasetFile } from "../../../src/wrappers/uploadFile.js";
 import type { OperationShape } from "../operations.js";
 import type { RetryRow } from "./rows.js";
@@ -135,5 +136,6 @@ function failureOfFault({ client }: RetryRow, fault: Fault): Failure {
 export function transportFailure({ phase, reason = "network", code, status }: Fault): TransportFailure {
   const cause = code ? Object.assign(new Error(code), { code }) : undefined;
   const began = phase === "body" ? 200 : status;
-  return { message: "The network failed.", phase, reason, status: began, cause };
+  const byProxy = reason === "proxy" && status !== undefined ? refusedByProxy(status)[1] : undefined;
+  return { message: "The network failed.", phase, reason, status: began, cause, ...byProxy };
 }
