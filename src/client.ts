@@ -117,7 +117,7 @@ function build(
     connectTimeoutMs: options.connectTimeoutMs ?? defaultConnectMs,
     transport,
     budget: shared.budget,
-    calls: new Set() as ClientSettings["calls"],
+    calls: [],
     headers: (options.headers ?? {}) as ClientSettings["headers"],
     log: isLogged ? logOf(options, logLevel ?? "info", "logLevel") : undefined,
   });

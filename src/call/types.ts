@@ -59,7 +59,7 @@ export interface ClientSettings
   /** The retry budget that is left, in tenths of a retry; shared with clients made from this one with `withOptions`. */
   readonly budget: { left: number };
   /** The deadlines of this client's running calls. */
-  readonly calls: Set<Deadline>;
+  readonly calls: Deadline[];
   /** Writes a log line for each attempt; false if the options turn logging off. */
   readonly log: Log | false | undefined;
   readonly headers: Readonly<Record<string, string>>;

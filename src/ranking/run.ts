@@ -30,7 +30,7 @@ export async function runBatches(
   given: BatchRun,
 ): Promise<{ readonly batch: number; readonly error: unknown } | undefined> {
   const { batches, concurrency, most = Number.POSITIVE_INFINITY, untilDeadline, timeoutMs, signal } = given;
-  const { stop, deadline = new Deadline(new Set()) } = given;
+  const { stop, deadline = new Deadline([]) } = given;
   const limiter = typeof concurrency === "number" ? new Limiter(concurrency) : concurrency;
   const again: number[] = [];
   let next = 0;

@@ -2,6 +2,7 @@
 // the deadline of a call.
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
+import { addTo, removeFrom } from "../values.js";
 
 // Read when the module loads, because tests replace these functions.
 const { setImmediate, MessageChannel: Channel, setTimeout: setRealTimeout } = globalThis;
@@ -109,6 +110,8 @@ export type EndReason = "aborted" | "closed" | "deadline";
  * the attempt timeout. `dispose` releases them. A wait that the end cuts short rejects with this object.
  */
 export class Deadline {
+  /** The index of this deadline in `calls`. */
+  at = 0;
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
   /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */
@@ -119,7 +122,7 @@ export class Deadline {
   timeoutMs: number = Number.POSITIVE_INFINITY;
   /** The signal that can end the call. */
   signal: AbortSignalLike | undefined;
-  readonly #calls: Set<Deadline>;
+  readonly #calls: Deadline[];
   readonly #begunAt: number = now();
   #attemptTimeoutMs = Number.POSITIVE_INFINITY;
   #endsAt = Number.POSITIVE_INFINITY;
@@ -132,9 +135,9 @@ export class Deadline {
   #ignoreSignal: (() => void) | undefined;
 
   /** @param calls The deadlines of the client's running calls */
-  constructor(calls: Set<Deadline>) {
+  constructor(calls: Deadline[]) {
     this.#calls = calls;
-    calls.add(this);
+    addTo(calls, this);
   }
 
   /**
@@ -211,7 +214,9 @@ export class Deadline {
   }
 
   dispose(): void {
-    if (!this.#calls.delete(this)) return;
+    if (this.at < 0) return;
+    removeFrom(this.#calls, this);
+    this.at = -1;
     clearTimeout(this.#timer);
     this.#ignoreSignal?.();
     this.running = undefined;
@@ -260,7 +265,7 @@ export class Deadline {
 }
 
 // One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Pick<Deadline, "end">>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, ReturnType<typeof listenTo>>();
 
 /** Ends a call when the signal is aborted, or now if it is. Returns a function that stops listening; call it once. */
 export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): (() => void) | undefined {
@@ -268,21 +273,24 @@ export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">)
     call.end("aborted");
     return undefined;
   }
-  const calls = listening.get(signal)?.calls ?? new Set();
-  const onAbort =
-    listening.get(signal)?.onAbort ??
-    (() => {
-      for (const each of calls) each.end("aborted");
-    });
-  if (calls.size === 0) {
-    listening.set(signal, { calls, onAbort });
-    signal.addEventListener("abort", onAbort);
-  }
-  calls.add(call);
+  const { calls, onAbort } = listening.get(signal) ?? listenTo(signal);
+  const member = { at: 0, call };
+  addTo(calls, member);
   return () => {
-    calls.delete(call);
-    if (calls.size > 0) return;
+    removeFrom(calls, member);
+    if (calls.length > 0) return;
     signal.removeEventListener("abort", onAbort);
     listening.delete(signal);
   };
+}
+
+function listenTo(signal: AbortSignalLike) {
+  const calls: { at: number; call: Pick<Deadline, "end"> }[] = [];
+  // A copy of the list, because a call that ends removes itself from the list.
+  const onAbort = () => {
+    for (const { call } of [...calls]) call.end("aborted");
+  };
+  listening.set(signal, { calls, onAbort });
+  signal.addEventListener("abort", onAbort);
+  return { calls, onAbort };
 }
