@@ -36,7 +36,7 @@ export function addOperations<T extends object>(
           const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
           let at = path.length;
           const content = body ? given[at++] : undefined;
-          const input = { operation, ids, body: content, parameters: parameters && given[at++] };
+          const input = { operation, ids, body: content, parameters: parameters ? given[at++] : undefined };
           return callOperation(settings, input as OperationArguments, given[at] as CallOptions | undefined);
         });
       return [name, call] as const;
