@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { subscribe } from "node:diagnostics_channel";
 import { closeSync, constants, open, openSync, readdirSync, readlinkSync } from "node:fs";
 import { Agent } from "node:http";
 import type { Socket } from "node:net";
@@ -18,6 +19,11 @@ import { useTemporaryFile } from "../support/temporaryFile.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
+// The requests that Node's fetch has written: over an idle connection in the very turn, so the server may read one later.
+let written = 0;
+subscribe("undici:client:sendHeaders", () => {
+  written += 1;
+});
 const clock = useTestClock();
 const timeoutMs = 4000;
 const file = useTemporaryFile(Buffer.from('{"text":"good"}\n'));
@@ -293,11 +299,13 @@ describe.each(ways)("$way", ({ way, around }) => {
         // Node's fetch reads the Blob itself, and asks for the rest of a stream before it sends the first bytes.
         if (way === "fetch" && /Blob$|its stream/.test(point) && point !== "a chunk of its stream") return;
         const controller = new AbortController();
+        written = 0;
+        const count = (): number => (way === "fetch" ? written : server.requests.length);
         let sent: number | undefined;
         let client: Client;
         const at = (): void => {
           if (sent !== undefined) return;
-          sent = server.requests.length;
+          sent = count();
           void openDoor(client, controller);
         };
         serve?.(at);
@@ -312,7 +320,7 @@ describe.each(ways)("$way", ({ way, around }) => {
         void promise.then((value) => {
           outcome = value ?? "a success";
           // At its deadline, a call first reads for a turn what has arrived.
-          if (code === "DEADLINE_EXCEEDED") sent = server.requests.length;
+          if (code === "DEADLINE_EXCEEDED") sent = count();
         });
         await until(() => sent !== undefined);
         await turns(30);
@@ -328,10 +336,11 @@ describe.each(ways)("$way", ({ way, around }) => {
         server.reply(done);
         await turns(10);
         await connect(server.url).request({ method: "GET", path: "/v1/probe" });
-        const others = server.requests.filter(({ url }) => url !== "/v1/probe");
+        expect(server.requests.pop()).toMatchObject({ url: "/v1/probe" });
         // The bytes of a small Blob may go out in that turn.
         if (point !== "the stream of its Blob" || code === "CANCELLED")
-          expect(others.length, "requests after the end").toBe(sent ?? 0);
+          expect(count(), "requests after the end").toBe(sent);
+        expect(server.requests.length).toBeLessThanOrEqual(count());
         await until(() => !isFileOpen());
         await base.close();
       });

@@ -9,6 +9,7 @@ import { commandLineBuild } from "../../scripts/build/commandLine.js";
 import { canaryKey } from "./canary.js";
 import { seePrinted } from "./canaryWatch.js";
 import { type Outcome, root } from "./project.js";
+import { soon } from "./turns.js";
 
 /** Where and with what the command runs. */
 export interface Surroundings {
@@ -88,11 +89,13 @@ export function toFullDisk(args: readonly string[], surroundings: Surroundings =
   return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
 }
 
-/** What a started command said, once it has ended. */
-export async function outcomeOf(child: ChildProcess): Promise<Outcome> {
+/** What a started command said, once it has ended; killed if that takes longer than most tests may. */
+export async function outcomeOf(child: ChildProcess, mostMs = 110_000): Promise<Outcome> {
   const ended = once(child, "exit");
   if (child.stdout === null || child.stderr === null) throw new Error("Nothing of it is heard.");
-  const [[exitCode], stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const all = Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  const kill = (): boolean => child.kill("SIGKILL");
+  const [[exitCode], stdout, stderr] = await soon(all, "a started command ends", mostMs).finally(kill);
   seePrinted(`${stdout}\n${stderr}\n`);
   return { exitCode, stdout, stderr };
 }

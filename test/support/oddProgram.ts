@@ -1,9 +1,9 @@
 // A program of its own whose texts are hard to make; it calls faulty services and prints what came of each call.
 // `ODD` names what is odd about it.
-import { EventEmitter, once } from "node:events";
+import { EventEmitter } from "node:events";
 import { ClientRequest, IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { inspect } from "node:util";
 import type { Agent } from "undici";
 import type { AttemptEvent, ClientOptions } from "../../src/index.js";
@@ -15,6 +15,7 @@ import { faults } from "./faults/faults.js";
 import type { Fault } from "./faults/runFault.js";
 import { runFault } from "./faults/runFault.js";
 import { ForwardProxy } from "./forwardProxy.js";
+import { listen } from "./servers.js";
 
 const fail = (): never => {
   throw new RangeError("No text for you.");
@@ -35,8 +36,7 @@ const programs: Readonly<Record<string, () => unknown>> = {
 // undici assigns to its errors what they inherit: without members of their own that can be written, it makes none.
 async function freezeErrors(): Promise<void> {
   const server = createServer((socket) => socket.destroy());
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const lost = (await fetch(`http://127.0.0.1:${port}`).catch(({ cause }) => cause)) as object;
   server.close();
   for (let owner = lost; owner !== Error.prototype; owner = Object.getPrototypeOf(owner)) ownMembers(owner);

@@ -86,7 +86,7 @@ test(`${count} rows take at most 300 MB, and their merge at most 1.5 times a cop
     began = performance.now();
     return rankingOf(request);
   });
-  const { exitCode, stdout, stderr } = await outcomeOf(child);
+  const { exitCode, stdout, stderr } = await outcomeOf(child, 900_000);
   const wall = (performance.now() - began) / 1000;
   const { peak, seconds } = usage();
   // CPU time, so that what other programs of the machine do meanwhile does not count.

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { outcomeOf, start } from "../commandLine.js";
 import type { Outcome } from "../project.js";
+import { soon } from "../turns.js";
 
 /** `tunerank conformance` on a free port. */
 export interface Runner {
@@ -32,8 +33,9 @@ export async function startRunner(...args: readonly string[]): Promise<Runner> {
 
 /** A command that was started, once it listens. */
 export async function runnerOf(child: ChildProcess): Promise<Runner> {
-  const outcome = outcomeOf(child);
-  const [line] = (await once(child.stderr as NonNullable<ChildProcess["stderr"]>, "data")) as [Buffer];
+  const outcome = outcomeOf(child, 900_000);
+  const heard = once(child.stderr as NonNullable<ChildProcess["stderr"]>, "data");
+  const [line] = (await soon(heard, "the runner listens")) as [Buffer];
   const { url } = JSON.parse(`${line}`.split("\n")[0] ?? "") as { url: string };
   const report = async (): Promise<Report> => JSON.parse((await outcome).stdout) as Report;
   return { url, child, outcome, report };

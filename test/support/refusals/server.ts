@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { listen } from "../servers.js";
 
 /** A request as the service saw it. */
 export interface Asked {
@@ -70,9 +69,9 @@ export async function startRefusing(): Promise<RefusingService> {
     asked.status = no?.status ?? 200;
     response.writeHead(asked.status, headersOf(no)).end(bodyOf(no, documents));
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  const port = await listen(server);
   const service: RefusingService = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     requests,
     says: () => undefined,
     delayMs: 20,
