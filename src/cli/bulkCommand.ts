@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { type RerankAllError, type RerankAllResult, rerankAll } from "../bulk/index.js";
 import { mostAtOnce, rankingError, stopSending } from "../engine.js";
 import { type Client, isStatusError, type StatusError } from "../index.js";
-import { type BadLine, type BulkRequest, badLine, formatOf, type LineFormat, readLine } from "./bulkLines.js";
+import { type BadLine, type BulkRequest, badLine, readLine, shardOf } from "./bulkLines.js";
 import { Report } from "./bulkReport.js";
 import { Checkpoint } from "./checkpoint.js";
 import { type Context, interrupted, namingFile, RunEnded, UsageError } from "./context.js";
@@ -20,7 +20,7 @@ const shownIds = 3;
 interface BulkRun extends Context {
   readonly name: string;
   readonly input: Input;
-  readonly format: LineFormat;
+  readonly isOfShard: ReturnType<typeof shardOf>;
   readonly checkpoint: Checkpoint;
   readonly stop: AbortSignal;
   readonly report: Report;
@@ -41,7 +41,7 @@ export async function run(context: Context): Promise<void> {
   const [from, to] = [file, output].map((name) => statSync(name, { throwIfNoEntry: false }));
   if (to !== undefined && from?.ino === to.ino && from.dev === to.dev)
     throw new UsageError("FILE and --output must be different files.");
-  const format = formatOf(options);
+  const isOfShard = shardOf(options.shard ?? "0/1");
   const stop = context.grace();
   const name = namingFile("FILE", file);
   const input = await openInput(file, name, "JSON lines", signal);
@@ -52,7 +52,7 @@ export async function run(context: Context): Promise<void> {
     const checkpoint = await Checkpoint.open(source, dryRun !== undefined, signal);
     const report = new Report(terminal);
     const state = { twice: new Set<number>(), read: new Set<string>(), isEmpty: true, failed: undefined };
-    await runOver({ ...context, name, input, format, checkpoint, stop, report, ...state });
+    await runOver({ ...context, name, input, isOfShard, checkpoint, stop, report, ...state });
   } finally {
     await input.close();
   }
@@ -83,7 +83,7 @@ async function runOver(run: BulkRun): Promise<void> {
   }
   const isUsage = isStatusError(ended) && exitCodeOfError(ended) === exitCodes.usage;
   if ((isUsage || ended instanceof UsageError) && report.sent().requests === 0) {
-    report.progress.end();
+    report.end();
     checkpoint.close();
     throw ended;
   }
@@ -190,15 +190,15 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<BulkRequest["body"] & {
 
 // The lines of the input. If the first one has no readable request, the command line is wrong, not the line.
 async function* linesOf(run: BulkRun): AsyncGenerator<BulkRequest | BadLine> {
-  const { format, name, input } = run;
+  const { options, name, input } = run;
   for await (const lines of input.lines())
     for (const line of lines) {
       if (line.text?.trim() === "") continue;
-      const read = readLine(line, format);
+      const read = readLine(line, options);
       if (run.isEmpty && "error" in read)
         throw new UsageError(`${name}, line ${line.number}: ${read.error.message} Nothing was sent.`);
       run.isEmpty = false;
-      if (format.isOfShard(read)) yield read;
+      if (run.isOfShard(read)) yield read;
     }
 }
 

@@ -107,32 +107,32 @@ export function isSilent({ quiet, json }: Terminal): boolean {
 
 /** Shows progress on stderr: a bar on a terminal, at most every 100 ms; elsewhere a line every ten seconds. */
 export class Progress {
-  readonly #terminal: Terminal;
+  readonly terminal: Terminal;
   readonly isDrawn: boolean;
   #shownAt: number;
 
   constructor(terminal: Terminal) {
-    this.#terminal = terminal;
+    this.terminal = terminal;
     this.isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
     this.#shownAt = this.isDrawn ? Number.NEGATIVE_INFINITY : performance.now();
   }
 
   get isDue(): boolean {
-    return !this.#terminal.quiet && performance.now() - this.#shownAt >= (this.isDrawn ? 100 : 10_000);
+    return !this.terminal.quiet && performance.now() - this.#shownAt >= (this.isDrawn ? 100 : 10_000);
   }
 
   /** @param share How much is done, from 0 to 1, if that is known */
   show(share: number | undefined, facts: string, forPrograms: object): void {
     this.#shownAt = performance.now();
-    const room = Math.min(40, this.#terminal.errorColumns - facts.length - 3);
-    if (!this.isDrawn) this.#terminal.tell({ progress: forPrograms }, facts);
-    else if (share === undefined || room < 8) this.#terminal.redraw(facts);
-    else this.#terminal.redraw(styled("cyan", bar(share, room)), ` ${facts}`);
+    const room = Math.min(40, this.terminal.errorColumns - facts.length - 3);
+    if (!this.isDrawn) this.terminal.tell({ progress: forPrograms }, facts);
+    else if (share === undefined || room < 8) this.terminal.redraw(facts);
+    else this.terminal.redraw(styled("cyan", bar(share, room)), ` ${facts}`);
   }
 
   /** Removes what is drawn: something else is printed, or the run has ended. */
   end(): void {
-    if (this.isDrawn) this.#terminal.redraw();
+    if (this.isDrawn) this.terminal.redraw();
   }
 }
 
