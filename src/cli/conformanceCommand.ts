@@ -4,7 +4,7 @@ import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
 import { type Context, cannotListen, reasonOf, refuseOptions, UsageError } from "./context.js";
-import { counted, isSilent } from "./terminal.js";
+import { counted } from "./terminal.js";
 
 export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
 const longestTimeout = 86_400;
@@ -35,7 +35,7 @@ export async function run({ options, terminal, signal }: Context): Promise<void>
     },
     onResult({ id, result, differences }) {
       const what = result === "postponed" ? "served again later" : "failed";
-      if (!isSilent(terminal) && differences.length > 0) terminal.note(`${what}: ${id}`);
+      if (!terminal.isSilent && differences.length > 0) terminal.note(`${what}: ${id}`);
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch(cannotListen);

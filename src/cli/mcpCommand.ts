@@ -14,8 +14,7 @@ export async function run(context: Context): Promise<void> {
   const wanted = tools.split(",");
   if (tools !== "all" && !wanted.every((name) => all.has(name)))
     throw new UsageError(`--tools must be all, or some of ${[...all.keys()].join(",")}.`);
-  const isFile = (name: string): boolean =>
-    requestRules(all.get(name) ?? "rerankDocuments").file !== undefined;
+  const isFile = (name: string) => requestRules[all.get(name) ?? "rerankDocuments"].file !== undefined;
   if (root === undefined && tools !== "all" && wanted.some(isFile))
     throw new UsageError("--tools upload needs --root DIR: the folder whose files may be uploaded.");
   const isOffered = (name: string) => (tools === "all" || wanted.includes(name)) && (root || !isFile(name));

@@ -130,9 +130,10 @@ function defaultTimeout(command: string): string {
 export type CommandOption = Readonly<Record<"flags" | "long" | "value" | "description" | "group", string>> &
   Readonly<{ short: string | undefined; isMany: boolean; sets: readonly string[] }>;
 
-/** The options of a command. @param callsService Whether it has those of every command that calls the service */
-export function optionsOf(name: string, callsService: boolean): CommandOption[] {
+/** The options of a command. A command that calls the service has those of every such command, too. */
+export function optionsOf(name: string): CommandOption[] {
   const own = rowsOfCommand[name] ?? "";
+  const callsService = name in operationOfCommand || /^(mcp|request)$/.test(name);
   const groups = { Options: own, "The service": callsService ? ofService(name) : "", Output: ofOutput };
   const row = /^((?:(-\w), )?(--[\w-]+)(?: <(.*)>)?)(\.\.\.)? \| (?:([\w,.]+) )?\| (.*)$/gm;
   return Object.entries(groups).flatMap(([group, text]) =>
@@ -183,11 +184,8 @@ const argumentNames: Readonly<Record<string, string>> = {
 export function optionOf(argument: string, command: string): string | undefined {
   // The argument may be a part of one, such as documents[3].
   const [whole = ""] = argument.split("[");
-  const isCalling = command in operationOfCommand || /^(mcp|request)$/.test(command);
   const last = whole.slice(whole.lastIndexOf(".") + 1);
-  const option = optionsOf(command, isCalling).find(
-    ({ sets }) => sets.includes(whole) || sets.includes(last),
-  );
+  const option = optionsOf(command).find(({ sets }) => sets.includes(whole) || sets.includes(last));
   if (option !== undefined) return option.long;
   if (command !== "request" || whole === "path") return argumentNames[whole];
   const isId = /^[a-zA-Z]+Id$/.test(argument);

@@ -3,7 +3,7 @@ import { fieldsIn, namesIn, valueAt } from "./bulkLines.js";
 import { type Context, namingFile, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf } from "./exitCodes.js";
 import { openInput } from "./input.js";
-import { bar, clip, counted, scoreShares, styled, tab } from "./terminal.js";
+import { bar, clip, counted, scoreShares, styled } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 /** A line that is ranked: its number, its text, and its whole content, which is a JSON object with `--field`. */
@@ -33,13 +33,10 @@ export async function run(context: Context): Promise<void> {
         if (problem === undefined && text.trim() === "") continue;
         const document = problem ?? (field === undefined ? { text } : fieldsIn(text));
         const value = typeof document === "string" ? undefined : valueAt(document, field ?? "text");
-        if (typeof document === "string") invalid.push({ line, problem: document });
-        else if (typeof value === "string")
-          lines.push({ line, text: value, document: field ? document : text });
-        else {
-          const wrong = "It has no string in the field that --field names.";
-          invalid.push({ line, problem: `${wrong} ${namesIn(document)}` });
-        }
+        const wrong = "It has no string in the field that --field names.";
+        if (typeof value === "string") lines.push({ line, text: value, document: field ? document : text });
+        else if (typeof document === "string") invalid.push({ line, problem: document });
+        else invalid.push({ line, problem: `${wrong} ${namesIn(document)}` });
       }
   } finally {
     await input.close();
@@ -81,7 +78,7 @@ export async function run(context: Context): Promise<void> {
       const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
       const drawn = styled("cyan", bar(shares[index] ?? 0, barColumns), process.stdout);
       if (terminal.draws) terminal.print(drawn, ` ${figure}  ${clip(shown, room)}`);
-      else terminal.print(figure, tab, `${item.line}`, tab, shown);
+      else terminal.print((clean) => `${figure}\t${item.line}\t${clean(shown)}`);
     }
   });
   if (invalid.length === 0) return;

@@ -9,9 +9,6 @@ type Clean = (text: string) => string;
 /** A part of a line: a string, or what a style makes of a text. */
 export type Printed = string | ((clean: Clean) => string);
 
-/** Separates the columns of a line. */
-export const tab: Printed = () => "\t";
-
 // Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
 const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const control = /[\p{Control}\p{Line_Separator}\p{Paragraph_Separator}]+/gu;
@@ -21,6 +18,8 @@ const unescaped = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\u
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
+  /** Whether progress is not shown (`--quiet` or `--json`). */
+  readonly isSilent: boolean;
   /** The width of stdout, and of stderr; 0 if it is not a terminal, for stderr also if nothing may be drawn on it. */
   readonly columns: number;
   readonly errorColumns: number;
@@ -64,7 +63,7 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
       stream.write(`${json ? line : lineOf([line.trimEnd()])}\n`);
   };
   return {
-    ...{ json, quiet, secrets, draws: stdout.isTTY && mayDraw },
+    ...{ json, quiet, isSilent: json || quiet, secrets, draws: stdout.isTTY && mayDraw },
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
     errorColumns: stderr.isTTY && mayDraw ? stderr.columns || 80 : 0,
     // The redactor is part of the client, which help and completion do without.
@@ -100,11 +99,6 @@ export function isSet(name: string): boolean {
   return !["", "0", "false"].includes(process.env[name] ?? "");
 }
 
-/** Whether progress is not shown (`--quiet` or `--json`). */
-export function isSilent({ quiet, json }: Terminal): boolean {
-  return quiet || json;
-}
-
 /** Shows progress on stderr: a bar on a terminal, at most every 100 ms; elsewhere a line every ten seconds. */
 export class Progress {
   readonly terminal: Terminal;
@@ -113,7 +107,7 @@ export class Progress {
 
   constructor(terminal: Terminal) {
     this.terminal = terminal;
-    this.isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
+    this.isDrawn = terminal.errorColumns > 0 && !terminal.isSilent;
     this.#shownAt = this.isDrawn ? Number.NEGATIVE_INFINITY : performance.now();
   }
 
