@@ -66,18 +66,13 @@ export class Report extends Progress {
   update(): void {
     if (!this.isDue) return;
     const { requests, before, final, failed, badLines } = this.counts;
-    const { settled, secondsLeft, rate } = this.#figures;
-    const minutesLeft = secondsLeft && Math.ceil(secondsLeft / 60);
+    const { settled, rate } = this.#figures;
     const all = before + settled;
     const facts = [
       requests === undefined ? grouped(all) : `${grouped(all)} of ${grouped(requests)}`,
       `${rate}/s`,
       counted(final + failed + badLines, "error"),
     ];
-    if (minutesLeft !== undefined) {
-      const hours = Math.floor(minutesLeft / 60);
-      facts.push(`${hours > 0 ? `${hours} h ` : ""}${minutesLeft % 60} min left`);
-    }
     this.show(requests && all / requests, facts.join("  "), this.#facts);
   }
 
@@ -114,21 +109,17 @@ export class Report extends Progress {
   }
 
   get #figures() {
-    const { requests, before, ranked, final, failed } = this.counts;
+    const { ranked, final, failed } = this.counts;
     const settled = ranked + final + failed;
     const perSecond = (settled / Math.max(1, performance.now() - this.#started)) * 1000;
-    const left = (requests ?? Number.NaN) - before - settled;
-    const seconds = left === 0 ? 0 : Math.ceil(left / perSecond);
-    // Undefined if it cannot be estimated.
-    const secondsLeft = Number.isFinite(seconds) ? seconds : undefined;
     const { requests: made, retries, tokens } = this.sent();
     const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
     const sent = [`${counted(made, "request")}${ofThem}`, counted(tokens, "token")];
-    return { settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), secondsLeft, sent };
+    return { settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), sent };
   }
 
   get #facts(): object {
-    const { perSecond, secondsLeft } = this.#figures;
-    return { ...this.counts, sent: this.sent(), rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft };
+    const rowsPerSecond = Math.round(this.#figures.perSecond * 10) / 10;
+    return { ...this.counts, sent: this.sent(), rowsPerSecond };
   }
 }

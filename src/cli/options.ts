@@ -95,12 +95,6 @@ const ofOutput = `
 --no-color | | Print no colours. The variable NO_COLOR does the same.
 -h, --help | | Show this help.`;
 
-const plans: Readonly<Record<string, string>> = {
-  rerank: "requests, and the number of documents and of estimated tokens",
-  bulk: "requests, the number of documents and of estimated tokens, and how many requests are left to do",
-  upload: "requests; with --checkpoint also which files are left to upload",
-};
-
 function ofService(command: string): string {
   return `
 --base-url <URL> | baseUrl | The service's address. Default: TUNERANK_BASE_URL.
@@ -112,7 +106,7 @@ ${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of 
 --proxy <URL> | proxy | Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.
 --noproxy <HOSTS> | | Reach these hosts (A,B) without a proxy. Replaces no_proxy.
 --debug | | Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.
-${command === "mcp" ? "" : `--dry-run | | Send nothing, and print the method, the URL and the size in bytes of the ${plans[command] ?? "request"}. Needs no API key.`}`;
+${command === "mcp" ? "" : "--dry-run | | Send nothing, and print the method, the URL and the size in bytes of each request; for rankings also the number of documents and of estimated tokens, and of a checkpoint what is left to do. Needs no API key."}`;
 }
 
 function defaultTimeout(command: string): string {

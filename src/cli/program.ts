@@ -17,7 +17,7 @@ export const shells = ["bash", "zsh", "fish"] as const;
 // arguments with their meanings, and examples.
 const table = `
 rerank | | |
-[FILE] | A file with a document on each line, also gzipped. Without it, or with -, the standard input is read. If the output goes to a pipe or a file, its columns are the score, the number of the line in the input (from 1), and the document.
+[FILE] | A file with a document on each line, also gzipped. Without it, or with -, the standard input is read. The columns of the output are the score, the number of the line in the input (from 1), and the document.
 $ tunerank rerank --query "how do I reset my password" articles.txt # rank the lines of a file
 $ tunerank rerank --query refund --field text --top-n 5 faq.jsonl # rank a field of JSON Lines, keep five
 bulk | | Rerank documents for many queries | Sends a rerank for each line of FILE, and writes one row for each id to --output. Run the same command again to continue: what is finished is not sent again.

@@ -3,14 +3,13 @@ import { fieldsIn, namesIn, valueAt } from "./bulkLines.js";
 import { type Context, namingFile, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf } from "./exitCodes.js";
 import { openInput } from "./input.js";
-import { bar, clip, counted, scoreShares, styled } from "./terminal.js";
+import { counted } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 /** A line that is ranked: its number, its text, and its whole content, which is a JSON object with `--field`. */
 type DocumentLine = Readonly<{ line: number; text: string; document: unknown }>;
 
 const mostTold = 5;
-const barColumns = 12;
 
 export async function run(context: Context): Promise<void> {
   const { terminal, signal, args, options } = context;
@@ -71,15 +70,8 @@ export async function run(context: Context): Promise<void> {
       const skipped = invalid.length > 0 ? { badLines: invalid.length } : {};
       return terminal.printJson({ results, usage, ...skipped });
     }
-    const shares = scoreShares(data.map(({ score }) => score));
-    for (const [index, { item, score }] of data.entries()) {
-      const figure = score.toFixed(3);
-      const shown = item.text.trim();
-      const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
-      const drawn = styled("cyan", bar(shares[index] ?? 0, barColumns), process.stdout);
-      if (terminal.draws) terminal.print(drawn, ` ${figure}  ${clip(shown, room)}`);
-      else terminal.print((clean) => `${figure}\t${item.line}\t${clean(shown)}`);
-    }
+    for (const { item, score } of data)
+      terminal.print((clean) => `${score.toFixed(3)}\t${item.line}\t${clean(item.text.trim())}`);
   });
   if (invalid.length === 0) return;
   const note = `Skipped: ${counted(invalid.length, "line")}.`;

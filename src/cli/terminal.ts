@@ -2,8 +2,6 @@
 // move the cursor, recolour the terminal, reverse the order of the text after them, or hide in a name.
 import { styleText } from "node:util";
 
-type Style = Parameters<typeof styleText>[0];
-
 type Clean = (text: string) => string;
 
 /** A part of a line: a string, or what a style makes of a text. */
@@ -23,8 +21,6 @@ export interface Terminal {
   /** The width of stdout, and of stderr; 0 if it is not a terminal, for stderr also if nothing may be drawn on it. */
   readonly columns: number;
   readonly errorColumns: number;
-  /** Whether bars may be drawn on stdout. */
-  readonly draws: boolean;
   /** Removes a secret from everything that is printed from now on, except by `write`; the others are `secrets`. */
   hide(secret: string): Promise<void>;
   readonly secrets: readonly string[];
@@ -41,9 +37,9 @@ export interface Terminal {
   redraw(...line: readonly Printed[]): void;
 }
 
-/** Styles a text, if the stream that it is printed to has colours: styleText reads NO_COLOR, FORCE_COLOR and TERM. */
-export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stderr): Printed {
-  return (clean) => styleText(style, clean(text), { stream });
+/** Styles a text for stderr, if that has colours: styleText reads NO_COLOR, FORCE_COLOR and TERM. */
+export function styled(style: Parameters<typeof styleText>[0], text: string): Printed {
+  return (clean) => styleText(style, clean(text), { stream: process.stderr });
 }
 
 export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean>): Terminal {
@@ -55,7 +51,7 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
   const clean: Clean = (text) => redact(text.replace(invisible, "").replace(control, " "));
   const lineOf = (parts: readonly Printed[]): string =>
     parts.map((part) => (typeof part === "string" ? clean(part) : part(clean))).join("");
-  const mayDraw = process.env.TERM !== "dumb" && !isSet("CI");
+  const mayDraw = stderr.isTTY && process.env.TERM !== "dumb" && !isSet("CI");
   // A JSON text that was redacted might be none: values are redacted before they are written.
   const jsonOf = (value: unknown, indent?: number): string => jsonLine(redactAll(value), indent);
   const say = (stream: NodeJS.WriteStream, value: unknown, lines: string | readonly string[]): void => {
@@ -63,9 +59,9 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
       stream.write(`${json ? line : lineOf([line.trimEnd()])}\n`);
   };
   return {
-    ...{ json, quiet, isSilent: json || quiet, secrets, draws: stdout.isTTY && mayDraw },
+    ...{ json, quiet, isSilent: json || quiet, secrets },
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
-    errorColumns: stderr.isTTY && mayDraw ? stderr.columns || 80 : 0,
+    errorColumns: mayDraw ? stderr.columns || 80 : 0,
     // The redactor is part of the client, which help and completion do without.
     async hide(secret) {
       const { redactorOf, redactValues } = await import("../engine.js");
@@ -135,13 +131,6 @@ export function bar(share: number, width: number): string {
   return "█".repeat(Math.round(Math.min(1, Math.max(0, share)) * width)).padEnd(width, "░");
 }
 
-/** The length of each score's bar, from 0 to 1: the range of scores is not documented, so the best one's is 1. */
-export function scoreShares(scores: readonly number[]): number[] {
-  const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const from = scores.reduce((a, b) => Math.min(a, b), 0);
-  return scores.map((score) => (best > from ? (score - from) / (best - from) : 0));
-}
-
 /** A number of things: `1 row`, `1,204 rows`. */
 export function counted(count: number, what: string): string {
   return `${grouped(count)} ${what}${count === 1 ? "" : "s"}`;
@@ -150,10 +139,4 @@ export function counted(count: number, what: string): string {
 /** A whole number with its thousands apart: 1,204. */
 export function grouped(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-/** The beginning of a text, at most `columns` characters long. A text that was cut ends with an ellipsis. */
-export function clip(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
 }
