@@ -1,4 +1,4 @@
-import { type Context, interrupted, RunEnded, UsageError } from "./context.js";
+import { type Context, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { type Input, openInput } from "./input.js";
 import { counted } from "./terminal.js";
@@ -46,7 +46,8 @@ export async function run({ args, terminal, signal }: Context): Promise<void> {
   for (const [done, file] of args.entries()) {
     const report = await checkFile(file, signal).catch((error) => {
       const text = `${done} of ${counted(args.length, "file")} checked.`;
-      throw signal.aborted ? interrupted({ done, of: args.length, text }) : error;
+      if (!signal.aborted) throw error;
+      throw new RunEnded(exitCodes.interrupted, { done, of: args.length, text }, "Interrupted");
     });
     files.push({ file, ok: report.problem === undefined && report.invalid.lines === 0, ...report });
   }

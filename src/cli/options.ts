@@ -146,11 +146,12 @@ export const parsers: Readonly<Record<string, (value: string, option: string) =>
   "N|auto": (value, option) => (value === "auto" ? value : numberIn(value, option)),
   "N/UNIT": (value, option) => {
     const [, count = "", unit = "s"] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(value) ?? [];
-    if (Number(count) > 0) return (Number(count) * 60) / units[unit as keyof typeof units];
+    if (Number(count) > 0) return (Number(count) * units.min) / units[unit as keyof typeof units];
     throw new UsageError(`${option} must be like 600/min, 10/s or 36000/h.`);
   },
-  TIME: secondsIn,
-  "TIME|none": (value, option) => (value === "none" ? Number.POSITIVE_INFINITY : secondsIn(value, option)),
+  TIME: millisecondsIn,
+  "TIME|none": (value, option) =>
+    value === "none" ? Number.POSITIVE_INFINITY : millisecondsIn(value, option),
 };
 
 function numberIn(value: string, option: string): number {
@@ -159,12 +160,12 @@ function numberIn(value: string, option: string): number {
   throw new UsageError(`${option} must be a number.`);
 }
 
-const units = { ms: 1 / 1000, s: 1, m: 60, min: 60, h: 3600 } as const;
+const units = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 } as const;
 
-function secondsIn(value: string, option: string): number {
+function millisecondsIn(value: string, option: string): number {
   const [, number = "", unit = "s"] = /^(.*?)(ms|s|m|min|h)?$/.exec(value) ?? [];
-  const seconds = Number(number.trim() || "none") * units[unit as keyof typeof units];
-  if (Number.isFinite(seconds)) return seconds;
+  const ms = Number(number.trim() || "none") * units[unit as keyof typeof units];
+  if (Number.isFinite(ms)) return ms;
   throw new UsageError(`${option} must be a number of seconds, or a time such as 500ms, 5s or 2min.`);
 }
 

@@ -56,8 +56,15 @@ export async function run(context: Context): Promise<void> {
     terminal.tell({ warning }, `Warning: ${warning}`);
   }
   await withClient(context, "rerankDocuments", async (client) => {
-    const textOf = (line: DocumentLine): string => line.text;
-    const own = { text: textOf, model, task, topN, batchSize, concurrency, signal };
+    const own = {
+      text: (line: DocumentLine) => line.text,
+      model,
+      task,
+      topN,
+      batchSize,
+      concurrency,
+      signal,
+    };
     const ranking = client.rerank.items(`${query}`, lines, own);
     const { data, usage } = await ranking.withResponse().catch((error: unknown) => {
       const { item = -1, attempts = [], text } = Object(error) as Partial<StatusError>;

@@ -22,7 +22,7 @@ export interface Terminal {
   readonly columns: number;
   readonly errorColumns: number;
   /** Removes a secret from everything that is printed from now on, except by `write`; the others are `secrets`. */
-  hide(secret: string): Promise<void>;
+  hide(secret: string | undefined): Promise<void>;
   readonly secrets: readonly string[];
   /** Print one line: to stdout, and to stderr. */
   print(...line: readonly Printed[]): void;
@@ -64,6 +64,7 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
     errorColumns: mayDraw ? stderr.columns || 80 : 0,
     // The redactor is part of the client, which help and completion do without.
     async hide(secret) {
+      if (!secret) return;
       const { redactorOf, redactValues } = await import("../engine.js");
       secrets.push(secret);
       const made = redactorOf([...secrets]);
@@ -117,18 +118,16 @@ export class Progress {
     const room = Math.min(40, this.terminal.errorColumns - facts.length - 3);
     if (!this.isDrawn) this.terminal.tell({ progress: forPrograms }, facts);
     else if (share === undefined || room < 8) this.terminal.redraw(facts);
-    else this.terminal.redraw(styled("cyan", bar(share, room)), ` ${facts}`);
+    else {
+      const bar = "█".repeat(Math.round(Math.min(1, share) * room)).padEnd(room, "░");
+      this.terminal.redraw(styled("cyan", bar), ` ${facts}`);
+    }
   }
 
   /** Removes what is drawn: something else is printed, or the run has ended. */
   end(): void {
     if (this.isDrawn) this.terminal.redraw();
   }
-}
-
-/** Draws a bar that is `width` columns wide and filled to `share`, from 0 to 1. */
-export function bar(share: number, width: number): string {
-  return "█".repeat(Math.round(Math.min(1, Math.max(0, share)) * width)).padEnd(width, "░");
 }
 
 /** A number of things: `1 row`, `1,204 rows`. */

@@ -42,10 +42,9 @@ export async function withClient(
   if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
   if (proxy !== undefined) Object.assign(env, { https_proxy: proxy, http_proxy: proxy });
   const client = createClient({
-    ...{ baseUrl, maxRetries, maxConnections, userAgent: "tunerank-cli" },
+    ...{ baseUrl, maxRetries, timeoutMs: timeout, maxConnections, userAgent: "tunerank-cli" },
     apiKey: needsKey ? key : "none",
     accountId: needsAccount ? account : undefined,
-    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     allowInsecureHttp: allowInsecureHttp === true,
     proxy: dryRun ? undefined : "env",
     fetch: dryRun?.fetch,
