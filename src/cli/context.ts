@@ -27,10 +27,8 @@ export type CommandOptions = Readonly<
       Record<"idField" | "queryField" | "documentsField" | "accept" | "contentType", string> &
       Record<"body" | "bodyFile" | "host" | "badge" | "junit" | "tools" | "root" | "install", string> &
       Record<"timeout" | "maxRetries" | "topN" | "batchSize" | "rate" | "tokensPerMinute", number> &
-      Record<
-        "maxRequests" | "maxTokens" | "totalTimeout" | "maxPause" | "maxBytes" | "port" | "delay",
-        number
-      > &
+      Record<"maxRequests" | "maxTokens" | "totalTimeout" | "maxPause", number> &
+      Record<"maxBytes" | "port" | "delay", number> &
       Record<"debug" | "allowInsecureHttp" | "dryRun" | "allowEmpty" | "strict" | "update", boolean> &
       Record<"retryFinal" | "noCheck" | "verify" | "resendUnknown" | "yes" | "list", boolean> &
       Record<"idempotent" | "large" | "help", boolean> &

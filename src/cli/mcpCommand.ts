@@ -7,9 +7,12 @@ import { withClient } from "./withClient.js";
 export async function run(context: Context): Promise<void> {
   const { options, terminal, signal } = context;
   const { tools = "rerank", root } = options;
-  // A command's name, if there is one for the operation.
-  const { bulk: _, ...commands } = operationOfCommand;
-  const nameOf = new Map(Object.entries(commands).map(([name, id]) => [id, name]));
+  // The name of an operation's first command, if there is one: rerank, not bulk.
+  const nameOf = new Map(
+    Object.entries(operationOfCommand)
+      .reverse()
+      .map(([name, id]) => [id, name]),
+  );
   const all = new Map(operationIds.map((id) => [nameOf.get(id) ?? id, id]));
   const wanted = tools.split(",");
   if (tools !== "all" && !wanted.every((name) => all.has(name)))
