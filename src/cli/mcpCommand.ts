@@ -7,13 +7,9 @@ import { withClient } from "./withClient.js";
 export async function run(context: Context): Promise<void> {
   const { options, terminal, signal } = context;
   const { tools = "rerank", root } = options;
-  // The name of an operation's first command, if there is one: rerank, not bulk.
-  const nameOf = new Map(
-    Object.entries(operationOfCommand)
-      .reverse()
-      .map(([name, id]) => [id, name]),
-  );
-  const all = new Map(operationIds.map((id) => [nameOf.get(id) ?? id, id]));
+  // By the name of the first command for each operation, if there is one: rerank, not bulk.
+  const named = Object.entries(operationOfCommand);
+  const all = new Map(operationIds.map((id) => [named.find((each) => each[1] === id)?.[0] ?? id, id]));
   const wanted = tools.split(",");
   if (tools !== "all" && !wanted.every((name) => all.has(name)))
     throw new UsageError(`--tools must be all, or some of ${[...all.keys()].join(",")}.`);
