@@ -1,7 +1,7 @@
 // The man page of the command, from the declarations that its help is made of.
 import { gzipSync } from "node:zlib";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
-import { about, environmentRows, helpExamples } from "../../src/cli/help.js";
+import { about, environmentRows } from "../../src/cli/help.js";
 import { type Command, commands } from "../../src/cli/program.js";
 import { version } from "../../src/generated/version.js";
 
@@ -27,13 +27,13 @@ function lines(): string[] {
   ];
 }
 
-function commandLines({ name, usage, description, arguments: all, options }: Command): string[] {
+function commandLines({ name, usage, description, arguments: all, options, examples }: Command): string[] {
   return [
     `.SS tunerank ${plain(`${name} ${usage}`)}`,
     plain(description),
     ...all.flatMap((argument) => tagged(`.I ${plain(argument.name)}`, argument.description)),
     ...options.flatMap((option) => tagged(`.B ${plain(option.flags)}`, option.description)),
-    ...(helpExamples[name] ?? []).flatMap(([line, text]) => [
+    ...examples.flatMap(([line, text]) => [
       ".PP",
       `${plain(text)}:`,
       ".PP",

@@ -1,6 +1,5 @@
 import type { PlainGuide } from "../../docs/build/plainGuides.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
-import { helpExamples } from "../../src/cli/help.js";
 import { type Command, commands } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";
 import { type OperationRow, operations } from "../../src/generated/contract.js";
@@ -31,7 +30,7 @@ function skill(): string {
   );
   const exits = exitCodeRows((name) => name).map(([code, meaning]) => `| ${code} | ${meaning} |`);
   const examples = commands.map((command) => {
-    const [[line = "", text = ""] = []] = helpExamples[command.name] ?? [];
+    const [[line = "", text = ""] = []] = command.examples;
     return `\`${command.name}\`: ${text}:\n\n\`\`\`sh\n${line}\n\`\`\``;
   });
   return `---

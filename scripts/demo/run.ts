@@ -4,7 +4,6 @@ import { readFile, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import { scoreShares } from "../../src/cli/terminal.js";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { startMock } from "../mock/startMock.js";
@@ -141,7 +140,9 @@ async function rankOwnDocuments(given: {
 
 /** Each score as a bar and a number; the longest bar is the best score. */
 function scoreBars(scores: readonly number[]): string[] {
-  return scoreShares(scores).map(
-    (share, index) => `${"█".repeat(Math.round(share * 20)).padEnd(20, "░")} ${scores[index]?.toFixed(3)}`,
-  );
+  const best = Math.max(...scores);
+  return scores.map((score) => {
+    const filled = Math.round((Math.max(0, score) / (best || 1)) * 20);
+    return `${"█".repeat(filled).padEnd(20, "░")} ${score.toFixed(3)}`;
+  });
 }

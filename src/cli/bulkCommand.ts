@@ -3,10 +3,10 @@ import { statSync } from "node:fs";
 import { type RerankAllError, type RerankAllResult, rerankAll } from "../bulk/index.js";
 import { mostAtOnce, rankingError, stopSending } from "../engine.js";
 import { type Client, isStatusError, type StatusError } from "../index.js";
-import { type BadLine, type BulkRequest, badLine, formatOf, type LineFormat, readLine } from "./bulkLines.js";
+import { type BadLine, type BulkRequest, badLine, readLine, shardOf } from "./bulkLines.js";
 import { Report } from "./bulkReport.js";
 import { Checkpoint } from "./checkpoint.js";
-import { type Context, interrupted, namingFile, RunEnded, UsageError } from "./context.js";
+import { type Context, namingFile, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { type Input, isObject, openInput } from "./input.js";
 import { optionOf } from "./options.js";
@@ -20,7 +20,7 @@ const shownIds = 3;
 interface BulkRun extends Context {
   readonly name: string;
   readonly input: Input;
-  readonly format: LineFormat;
+  readonly isOfShard: ReturnType<typeof shardOf>;
   readonly checkpoint: Checkpoint;
   readonly stop: AbortSignal;
   readonly report: Report;
@@ -41,7 +41,7 @@ export async function run(context: Context): Promise<void> {
   const [from, to] = [file, output].map((name) => statSync(name, { throwIfNoEntry: false }));
   if (to !== undefined && from?.ino === to.ino && from.dev === to.dev)
     throw new UsageError("FILE and --output must be different files.");
-  const format = formatOf(options);
+  const isOfShard = shardOf(options.shard ?? "0/1");
   const stop = context.grace();
   const name = namingFile("FILE", file);
   const input = await openInput(file, name, "JSON lines", signal);
@@ -50,9 +50,9 @@ export async function run(context: Context): Promise<void> {
       throw new UsageError("--strict reads all of FILE first, and a pipe cannot be read twice.");
     const source = { path: output, option: "--output", strengthOf };
     const checkpoint = await Checkpoint.open(source, dryRun !== undefined, signal);
-    const report = new Report(terminal);
     const state = { twice: new Set<number>(), read: new Set<string>(), isEmpty: true, failed: undefined };
-    await runOver({ ...context, name, input, format, checkpoint, stop, report, ...state });
+    const report = new Report(terminal);
+    await runOver({ ...context, name, input, isOfShard, checkpoint, stop, report, ...state });
   } finally {
     await input.close();
   }
@@ -83,7 +83,7 @@ async function runOver(run: BulkRun): Promise<void> {
   }
   const isUsage = isStatusError(ended) && exitCodeOfError(ended) === exitCodes.usage;
   if ((isUsage || ended instanceof UsageError) && report.sent().requests === 0) {
-    report.progress.end();
+    report.end();
     checkpoint.close();
     throw ended;
   }
@@ -111,7 +111,7 @@ async function plan(run: BulkRun): Promise<void> {
     if ("error" in read) {
       invalid += 1;
       if (options.strict) report.error(read, `Line ${read.line} is invalid. ${read.error.message}`);
-    } else if (checkpoint.asked.has(read.hash)) twice.add(read.hash);
+    } else if (checkpoint.asked.some(read.hash, () => true)) twice.add(read.hash);
     else {
       requests += 1;
       if (stateOf(run, read, true) === "changed") changed.push(read.key);
@@ -126,15 +126,14 @@ async function plan(run: BulkRun): Promise<void> {
 async function rank(run: BulkRun, client: Client): Promise<void> {
   const { stop, checkpoint, options, signal, dryRun, report } = run;
   const { batchSize, concurrency, rate, tokensPerMinute, maxRequests, maxTokens } = options;
-  const { timeout, totalTimeout, maxPause } = options;
-  const ms = (seconds: number | undefined): number | undefined => seconds && seconds * 1000;
-  const times = { timeoutMs: ms(timeout), totalTimeoutMs: ms(totalTimeout), maxPauseMs: ms(maxPause) };
+  const { timeout: timeoutMs, totalTimeout: totalTimeoutMs, maxPause: maxPauseMs } = options;
   const limits = { rate: { requestsPerMinute: rate, tokensPerMinute }, maxRequests, maxTokens };
   // A dry run counts all that there is to send, so limits on what a run sends are checked, but do not apply.
   if (dryRun !== undefined) rerankAll(client, [], limits);
   let attempts = 0;
   const results = rerankAll(client, requestsOf(run), {
-    ...{ batchSize, concurrency, signal, sharesService: options.shard !== undefined, ...times },
+    ...{ batchSize, concurrency, signal, sharesService: options.shard !== undefined },
+    ...{ timeoutMs, totalTimeoutMs, maxPauseMs },
     ...(dryRun === undefined && limits),
     onAttempt: (attempt) => {
       attempts += 1;
@@ -190,15 +189,15 @@ async function* requestsOf(run: BulkRun): AsyncGenerator<BulkRequest["body"] & {
 
 // The lines of the input. If the first one has no readable request, the command line is wrong, not the line.
 async function* linesOf(run: BulkRun): AsyncGenerator<BulkRequest | BadLine> {
-  const { format, name, input } = run;
+  const { options, name, input } = run;
   for await (const lines of input.lines())
     for (const line of lines) {
       if (line.text?.trim() === "") continue;
-      const read = readLine(line, format);
+      const read = readLine(line, options);
       if (run.isEmpty && "error" in read)
         throw new UsageError(`${name}, line ${line.number}: ${read.error.message} Nothing was sent.`);
       run.isEmpty = false;
-      if (format.isOfShard(read)) yield read;
+      if (run.isOfShard(read)) yield read;
     }
 }
 
@@ -252,7 +251,7 @@ function endOf({ report: { done, counts }, stop, options }: BulkRun, error: unkn
   const of = counts.requests;
   const text = `${grouped(done)}${of === undefined ? "" : ` of ${grouped(of)}`} done; the same command continues.`;
   const progress = { done, of, text };
-  if (stop.aborted) return interrupted(progress);
+  if (stop.aborted) return new RunEnded(exitCodes.interrupted, progress, "Interrupted");
   if (!isStatusError(error)) return error;
   const { limit } = error as Partial<RerankAllError<BulkRequest>>;
   if (limit === undefined) return new RunEnded(exitCodeOfError(error), progress, "", error);

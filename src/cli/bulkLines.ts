@@ -8,16 +8,6 @@ import { type AskedRow, fingerprintOf, hashesOf, type Id } from "./rows.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How lines become requests: where their fields are, and the values for fields that a line lacks. */
-export interface LineFormat {
-  readonly id: string | undefined;
-  readonly query: string | undefined;
-  readonly documents: string | undefined;
-  readonly defaults: Fields;
-  /** Whether a line is one of this run's shard, which never changes. A line without an id belongs to the first one. */
-  isOfShard(this: void, line: BulkRequest | BadLine): boolean;
-}
-
 export type BadLine = Readonly<{ line: number; error: { code: "INVALID_ARGUMENT"; message: string } }>;
 
 /** A line that is a request, even if the client or the service will reject it. */
@@ -39,22 +29,20 @@ export function valueAt(fields: Fields, path: string): unknown {
   return list === undefined ? inside(value) : Array.isArray(value) ? value.map(inside) : undefined;
 }
 
-export function formatOf(options: CommandOptions): LineFormat {
-  const { idField: id, queryField: query, documentsField: documents, task, topN: top_n } = options;
-  const model = options.model ?? (process.env[variables.rerankModel] || undefined);
-  const [, index = Number.NaN, count = 0] = (/^(\d{1,9})\/(\d{1,9})$/.exec(options.shard ?? "0/1") ?? []).map(
-    Number,
-  );
+/** Says whether a line is one of a shard, such as "0/8", which never changes. One without an id belongs to the first. */
+export function shardOf(shard: string): (line: BulkRequest | BadLine) => boolean {
+  const [, index = Number.NaN, count = 0] = (/^(\d{1,9})\/(\d{1,9})$/.exec(shard) ?? []).map(Number);
   if (!(index < count))
     throw new UsageError("--shard must be I/N, counted from 0: 0/8 is the first of eight shards.");
   // The first 32 bits of the hash decide.
-  const isOfShard: LineFormat["isOfShard"] = (line) =>
-    Math.floor(("hash" in line ? line.hash : 0) / 2 ** 20) % count === index;
-  return { id, query, documents, isOfShard, defaults: { return_documents: false, model, top_n, task } };
+  return (line) => Math.floor(("hash" in line ? line.hash : 0) / 2 ** 20) % count === index;
 }
 
-export function readLine({ number: line, text, problem }: Line, format: LineFormat): BulkRequest | BadLine {
-  const read = problem ?? requestIn(text, format);
+export function readLine(
+  { number: line, text, problem }: Line,
+  options: CommandOptions,
+): BulkRequest | BadLine {
+  const read = problem ?? requestIn(text, options);
   return typeof read === "string" ? badLine(line, read) : { line, ...read };
 }
 
@@ -65,7 +53,7 @@ export function badLine(line: number, message: string): BadLine {
 const fieldNames = Object.keys(requests.rerankDocuments.body.properties);
 const longestNames = 200;
 
-function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> | string {
+function requestIn(text: string, options: CommandOptions): Omit<BulkRequest, "line"> | string {
   const line = fieldsIn(text);
   if (typeof line === "string") return line;
   // A line of a Batch API has its request in `body`, under an id of its own.
@@ -73,20 +61,23 @@ function requestIn(text: string, format: LineFormat): Omit<BulkRequest, "line"> 
   const request = (isBatch ? line.body : line) as Fields;
   const at = (path: string | undefined, name: string): unknown =>
     path === undefined ? valueAt(request, name) : valueAt(line, path);
-  const id = at(format.id, "id") ?? (format.id === undefined && isBatch ? line.custom_id : undefined);
-  const [query, documents] = [at(format.query, "query"), at(format.documents, "documents")];
+  const { idField, queryField, documentsField, task, topN: top_n } = options;
+  const id = at(idField, "id") ?? (idField === undefined && isBatch ? line.custom_id : undefined);
+  const [query, documents] = [at(queryField, "query"), at(documentsField, "documents")];
   const given = { id, query, documents };
   for (const name of ["id", "query", "documents"] as const)
     if ((given[name] ?? undefined) === undefined)
-      return `It has no field ${format[name] ?? name} (--${name}-field). ${namesIn(line)}`;
+      return `It has no field ${options[`${name}Field`] ?? name} (--${name}-field). ${namesIn(line)}`;
   if (typeof id !== "string" && !Number.isSafeInteger(id))
     return "Its id is no text and no whole number that can be read exactly.";
   // The fields have a fixed order, so that equal requests have equal fingerprints. Null counts as missing: a table that
   // was exported as JSON has null for missing values.
   const body: Record<string, unknown> = { query, documents };
+  const model = options.model ?? (process.env[variables.rerankModel] || undefined);
+  const defaults: Fields = { return_documents: false, model, top_n, task };
   for (const name of fieldNames) {
-    const isTaken = Object.hasOwn(body, name) || [format.id, format.query, format.documents].includes(name);
-    const value = isTaken ? undefined : (valueAt(request, name) ?? format.defaults[name]);
+    const isTaken = Object.hasOwn(body, name) || [idField, queryField, documentsField].includes(name);
+    const value = isTaken ? undefined : (valueAt(request, name) ?? defaults[name]);
     if (value !== undefined) body[name] = value;
   }
   const key = JSON.stringify(id);

@@ -1,11 +1,11 @@
 // What a bulk run counts, and how its progress and its summary are shown.
 import type { RerankAllCounts } from "../bulk/index.js";
 import { outOfFiles } from "../engine.js";
-import { counted, grouped, Progress, type Terminal } from "./terminal.js";
+import { counted, grouped, Progress } from "./terminal.js";
 
 const mostShown = 50;
 
-export class Report {
+export class Report extends Progress {
   readonly counts = {
     /** Requests in the input; undefined until a pipe has ended. */
     requests: undefined as number | undefined,
@@ -27,17 +27,10 @@ export class Report {
     lost: 0,
   };
   sent: () => Omit<RerankAllCounts, "done"> = () => ({ requests: 0, retries: 0, tokens: 0 });
-  readonly #terminal: Terminal;
-  readonly progress: Progress;
   readonly #started = performance.now();
   #pauseEnd = 0;
   #isLimited = false;
   #errors = 0;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-    this.progress = new Progress(terminal);
-  }
 
   /** How many requests of the input need no other run. */
   get done(): number {
@@ -71,25 +64,20 @@ export class Report {
   }
 
   update(): void {
-    if (!this.progress.isDue) return;
+    if (!this.isDue) return;
     const { requests, before, final, failed, badLines } = this.counts;
-    const { settled, secondsLeft, rate } = this.#figures;
-    const minutesLeft = secondsLeft && Math.ceil(secondsLeft / 60);
+    const { settled, rate } = this.#figures;
     const all = before + settled;
     const facts = [
       requests === undefined ? grouped(all) : `${grouped(all)} of ${grouped(requests)}`,
       `${rate}/s`,
       counted(final + failed + badLines, "error"),
     ];
-    if (minutesLeft !== undefined) {
-      const hours = Math.floor(minutesLeft / 60);
-      facts.push(`${hours > 0 ? `${hours} h ` : ""}${minutesLeft % 60} min left`);
-    }
-    this.progress.show(requests && all / requests, facts.join("  "), this.#facts);
+    this.show(requests && all / requests, facts.join("  "), this.#facts);
   }
 
   summary(): void {
-    this.progress.end();
+    this.end();
     const { before, finalBefore, ranked, partly, final, failed, badLines } = this.counts;
     const without = finalBefore > 0 ? ` (${grouped(finalBefore)} of them with a final error)` : "";
     const { sent, rate } = this.#figures;
@@ -112,30 +100,26 @@ export class Report {
     ];
     const seconds = (performance.now() - this.#started) / 1000;
     const text = [`${parts.join(", ")}, in ${seconds.toFixed(1)} s.`, `${sent.join(", ")}.`, ...notes];
-    this.#terminal.result({ ...this.#facts, seconds: Math.round(seconds * 1000) / 1000 }, text.join(" "));
+    this.terminal.result({ ...this.#facts, seconds: Math.round(seconds * 1000) / 1000 }, text.join(" "));
   }
 
   #tell(value: object, line: string): void {
-    this.progress.end();
-    if (!this.#terminal.quiet) this.#terminal.tell(value, line);
+    this.end();
+    if (!this.terminal.quiet) this.terminal.tell(value, line);
   }
 
   get #figures() {
-    const { requests, before, ranked, final, failed } = this.counts;
+    const { ranked, final, failed } = this.counts;
     const settled = ranked + final + failed;
     const perSecond = (settled / Math.max(1, performance.now() - this.#started)) * 1000;
-    const left = (requests ?? Number.NaN) - before - settled;
-    const seconds = left === 0 ? 0 : Math.ceil(left / perSecond);
-    // Undefined if it cannot be estimated.
-    const secondsLeft = Number.isFinite(seconds) ? seconds : undefined;
     const { requests: made, retries, tokens } = this.sent();
     const ofThem = retries === 0 ? "" : ` (${grouped(retries)} ${retries === 1 ? "retry" : "retries"})`;
     const sent = [`${counted(made, "request")}${ofThem}`, counted(tokens, "token")];
-    return { settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), secondsLeft, sent };
+    return { settled, perSecond, rate: perSecond.toFixed(perSecond < 10 ? 1 : 0), sent };
   }
 
   get #facts(): object {
-    const { perSecond, secondsLeft } = this.#figures;
-    return { ...this.counts, sent: this.sent(), rowsPerSecond: Math.round(perSecond * 10) / 10, secondsLeft };
+    const rowsPerSecond = Math.round(this.#figures.perSecond * 10) / 10;
+    return { ...this.counts, sent: this.sent(), rowsPerSecond };
   }
 }

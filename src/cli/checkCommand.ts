@@ -1,7 +1,7 @@
-import { type Context, interrupted, RunEnded, UsageError } from "./context.js";
+import { type Context, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
 import { type Input, openInput } from "./input.js";
-import { counted, isSilent } from "./terminal.js";
+import { counted } from "./terminal.js";
 
 /** The rows of a file, how many lines are invalid, with the first five of them, and why the file as a whole is. */
 type FileReport = Readonly<{ rows: number; problem?: string }> & {
@@ -46,7 +46,8 @@ export async function run({ args, terminal, signal }: Context): Promise<void> {
   for (const [done, file] of args.entries()) {
     const report = await checkFile(file, signal).catch((error) => {
       const text = `${done} of ${counted(args.length, "file")} checked.`;
-      throw signal.aborted ? interrupted({ done, of: args.length, text }) : error;
+      if (!signal.aborted) throw error;
+      throw new RunEnded(exitCodes.interrupted, { done, of: args.length, text }, "Interrupted");
     });
     files.push({ file, ok: report.problem === undefined && report.invalid.lines === 0, ...report });
   }
@@ -57,6 +58,6 @@ export async function run({ args, terminal, signal }: Context): Promise<void> {
     ...(lines > mostShown ? [`  And ${counted(lines - mostShown, "line")} more.`] : []),
   ]);
   terminal.result({ files, note }, lines);
-  if (!isSilent(terminal)) terminal.note(note);
+  if (!terminal.isSilent) terminal.note(note);
   if (!files.every(({ ok }) => ok)) throw new RunEnded(exitCodes.usage);
 }

@@ -7,7 +7,7 @@ import { exitCodeOfSignal, exitCodes } from "./exitCodes.js";
 import { helpOf } from "./help.js";
 import { formerOptions, parsers } from "./options.js";
 import { type Command, commands } from "./program.js";
-import { createTerminal, type Terminal } from "./terminal.js";
+import { createTerminal } from "./terminal.js";
 
 const modules: Readonly<Record<string, () => Promise<{ run(context: Context): Promise<void> }>>> = {
   rerank: () => import("./rerankCommand.js"),
@@ -67,7 +67,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (lost !== undefined) throw new Error(`The result cannot be written: ${lost.message}`);
     return exitCodes.success;
   } catch (error) {
-    await hideKey(terminal);
+    await terminal.hide(process.env.TUNERANK_API_KEY);
     const { reportFailure } = await import("./reportFailure.js");
     const exitCode = reportFailure(error, terminal, command?.name);
     return exitCode === exitCodes.interrupted ? interrupted : exitCode;
@@ -75,10 +75,6 @@ export async function main(args: readonly string[]): Promise<number> {
     // An open standard input must not keep the process alive. Help never opens it.
     if (modules[`${command?.name}`] !== undefined) process.stdin.unref?.();
   }
-}
-
-async function hideKey(terminal: Terminal): Promise<void> {
-  if (process.env.TUNERANK_API_KEY) await terminal.hide(process.env.TUNERANK_API_KEY);
 }
 
 async function run(
@@ -118,7 +114,7 @@ async function run(
     for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ||= value;
   }
   // Two commands load no client, to start fast.
-  if (!/^(completion|skill|version)$/.test(command.name)) await hideKey(terminal);
+  if (!/^(completion|skill|version)$/.test(command.name)) await terminal.hide(process.env.TUNERANK_API_KEY);
   const loaded = await modules[command.name]?.();
   const context: Context = { ...surroundings, options, args };
   if (options.dryRun) await (await import("./dryRun.js")).dryRun(context, loaded?.run as never);

@@ -1,6 +1,6 @@
 import { type Context, UsageError } from "./context.js";
 import { operationIds } from "./operations.js";
-import { type Command, commands, shells } from "./program.js";
+import { commands, shells } from "./program.js";
 
 export async function run({ args, terminal }: Context): Promise<void> {
   const shell = shells.find((each) => each === args[0]);
@@ -10,20 +10,16 @@ export async function run({ args, terminal }: Context): Promise<void> {
   terminal.write(`${{ bash: bash(), zsh, fish: fish() }[shell]}\n`);
 }
 
-const firstOf: Readonly<Record<string, readonly string[]>> = { completion: shells, request: operationIds };
-const wordsOf = ({ name, options }: Command) => ({
-  words: options.map(({ long }) => long).join(" "),
-  first: firstOf[name]?.join(" ") ?? "",
-});
-
+// Each command with its options, and with what its first argument can be.
+const rows = commands.map(({ name, options }) => ({
+  ...{ name, words: options.map(({ long }) => long).join(" ") },
+  first: { completion: shells, request: operationIds }[name]?.join(" ") ?? "",
+}));
 const names = `${commands.map(({ name }) => name).join(" ")} help --help --version`;
 
 // If none of its words matches, bash completes file names (`-o default`).
 function bash(): string {
-  const cases = commands.map((each) => {
-    const { words, first } = wordsOf(each);
-    return `    ${each.name}) words="${words}" first="${first}" ;;`;
-  });
+  const cases = rows.map(({ name, words, first }) => `    ${name}) words="${words}" first="${first}" ;;`);
   return `_tunerank() {
   local current="\${COMP_WORDS[COMP_CWORD]}" words="" first=""
   COMPREPLY=()
@@ -43,9 +39,8 @@ complete -o default -F _tunerank tunerank`;
 }
 
 function fish(): string {
-  const lines = commands.flatMap((each) => {
-    const after = `complete -c tunerank -n '__fish_seen_subcommand_from ${each.name}`;
-    const { words, first } = wordsOf(each);
+  const lines = rows.flatMap(({ name, words, first }) => {
+    const after = `complete -c tunerank -n '__fish_seen_subcommand_from ${name}`;
     const second = `${after}; and test (count (commandline -opc)) -eq 2' -f -a '${first}'`;
     return [`${after}' -a '${words}'`, ...(first === "" ? [] : [second])];
   });

@@ -4,18 +4,18 @@ import { readData } from "../conformance/data.js";
 import { badgeOf, countsOf, junitOf, reportLines, reportOf } from "../conformance/report.js";
 import { run as serve } from "../conformance/runner.js";
 import { type Context, cannotListen, reasonOf, refuseOptions, UsageError } from "./context.js";
-import { counted, isSilent } from "./terminal.js";
+import { counted } from "./terminal.js";
 
-export const conformanceDefaults = { port: 4020, timeout: 120 } as const;
-const longestTimeout = 86_400;
+export const conformanceDefaults = { port: 4020, timeout: 120_000 } as const;
+const longestSeconds = 86_400;
 
 /** `tunerank conformance`: serves the conformance data to a client under test, and prints every difference. */
 export async function run({ options, terminal, signal }: Context): Promise<void> {
   const { port = conformanceDefaults.port, timeout = conformanceDefaults.timeout } = options;
   const { only = [""], except = [], large = false } = options;
   if (options.list) refuseOptions(options, ["port", "timeout", "badge", "junit"], "has no effect on --list.");
-  if (!(timeout > 0 && timeout <= longestTimeout))
-    throw new UsageError(`--timeout must be more than 0 and at most ${longestTimeout} seconds.`);
+  if (!(timeout > 0 && timeout <= longestSeconds * 1000))
+    throw new UsageError(`--timeout must be more than 0 and at most ${longestSeconds} seconds.`);
   const data = await readData();
   const every = cellsOf(data).filter((cell) => large || !cell.large);
   const has = (parts: readonly string[], id: string): boolean => parts.some((part) => id.includes(part));
@@ -28,14 +28,14 @@ export async function run({ options, terminal, signal }: Context): Promise<void>
     return terminal.result(rows, lines);
   }
   const { results, cut } = await serve({
-    ...{ cells, port, timeoutMs: timeout * 1000, signal },
+    ...{ cells, port, timeoutMs: timeout, signal },
     onListening(url) {
       const asks = "a client asks with GET /next and posts to POST /outcome.";
       terminal.tell({ url, rows: cells.length }, `${counted(cells.length, "test case")} on ${url}: ${asks}`);
     },
     onResult({ id, result, differences }) {
       const what = result === "postponed" ? "served again later" : "failed";
-      if (!isSilent(terminal) && differences.length > 0) terminal.note(`${what}: ${id}`);
+      if (!terminal.isSilent && differences.length > 0) terminal.note(`${what}: ${id}`);
     },
     onRefusal: (refused) => terminal.tell({ refused }, `Refused a request of the client: ${refused}`),
   }).catch(cannotListen);

@@ -1,5 +1,4 @@
 import type { ClientOptions, StatusError } from "../index.js";
-import { exitCodes } from "./exitCodes.js";
 import type { Terminal } from "./terminal.js";
 
 export interface Context {
@@ -20,7 +19,7 @@ export interface Context {
   };
 }
 
-/** The options of all commands. Times are in seconds, rates per minute. */
+/** The options of all commands. Times are in milliseconds, rates per minute. */
 export type CommandOptions = Readonly<
   Partial<
     Record<"baseUrl" | "apiKeyFile" | "account" | "envFile" | "proxy" | "noproxy", string> &
@@ -60,10 +59,6 @@ export class RunEnded extends Error {
     this.exitCode = exitCode;
     this.progress = progress;
   }
-}
-
-export function interrupted(progress: Done): RunEnded {
-  return new RunEnded(exitCodes.interrupted, progress, "Interrupted");
 }
 
 /** Why a file cannot be read, without the file's name. */

@@ -14,11 +14,8 @@ export type Line =
   | { readonly number: number; readonly text: string; readonly problem?: undefined }
   | { readonly number: number; readonly text?: undefined; readonly problem: string };
 
-/**
- * A line as bytes (undefined if it is too long to be read), where it begins and ends, its newline included, and whether it
- * has one: a last line that was only partly written has none.
- */
-export type RawLine = Readonly<{ bytes: Buffer | undefined; start: number; end: number; hasEnd: boolean }>;
+/** A line as bytes, if it is not too long, where it begins, and whether it has a newline: a last line may have none. */
+export type RawLine = Readonly<{ bytes: Buffer | undefined; start: number; hasEnd: boolean }>;
 
 export const chunkBytes: number = 256 * 1024;
 const headBytes = 16;
@@ -118,9 +115,8 @@ export async function* splitLines(
   let start = 0;
   const take = (hasEnd: boolean): RawLine => {
     const bytes = size > longestLine ? undefined : parts.length === 1 ? parts[0] : Buffer.concat(parts);
-    const end = start + size + (hasEnd ? 1 : 0);
-    const line = { bytes, start, end, hasEnd };
-    [parts, size, start] = [[], 0, end];
+    const line = { bytes, start, hasEnd };
+    [parts, size, start] = [[], 0, start + size + (hasEnd ? 1 : 0)];
     return line;
   };
   for await (const chunk of chunks) {
@@ -159,14 +155,11 @@ function decoded(number: number, bytes: Buffer | undefined, wanted: Wanted | und
 async function* unpacked(packed: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
   let size = 0;
-  const counted = async function* (): AsyncGenerator<Buffer> {
-    for await (const chunk of packed) {
-      size += chunk.length;
-      yield chunk;
-    }
-  };
+  const counted = Readable.from(packed, { objectMode: false }).on("data", (chunk: Buffer) => {
+    size += chunk.length;
+  });
   // An error of any stream here is also thrown by gunzip, which is read below.
-  pipeline(Readable.from(counted(), { objectMode: false }), gunzip, () => {});
+  pipeline(counted, gunzip, () => {});
   try {
     yield* gunzip as AsyncIterable<Buffer>;
     // Node ends without an error at bytes that are no gzip member, such as zeros: what follows them would be lost.

@@ -7,15 +7,13 @@ import { withClient } from "./withClient.js";
 export async function run(context: Context): Promise<void> {
   const { options, terminal, signal } = context;
   const { tools = "rerank", root } = options;
-  // A command's name, if there is one for the operation.
-  const { bulk: _, ...commands } = operationOfCommand;
-  const nameOf = new Map(Object.entries(commands).map(([name, id]) => [id, name]));
-  const all = new Map(operationIds.map((id) => [nameOf.get(id) ?? id, id]));
+  // By the name of the first command for each operation, if there is one: rerank, not bulk.
+  const named = Object.entries(operationOfCommand);
+  const all = new Map(operationIds.map((id) => [named.find((each) => each[1] === id)?.[0] ?? id, id]));
   const wanted = tools.split(",");
   if (tools !== "all" && !wanted.every((name) => all.has(name)))
     throw new UsageError(`--tools must be all, or some of ${[...all.keys()].join(",")}.`);
-  const isFile = (name: string): boolean =>
-    requestRules(all.get(name) ?? "rerankDocuments").file !== undefined;
+  const isFile = (name: string) => requestRules[all.get(name) ?? "rerankDocuments"].file !== undefined;
   if (root === undefined && tools !== "all" && wanted.some(isFile))
     throw new UsageError("--tools upload needs --root DIR: the folder whose files may be uploaded.");
   const isOffered = (name: string) => (tools === "all" || wanted.includes(name)) && (root || !isFile(name));

@@ -14,7 +14,7 @@ const script =
 export async function run({ options, terminal, signal }: Context): Promise<void> {
   const { port = mockDefaults.port, host = mockDefaults.host, fail = [], strict, delay } = options;
   const service = createTestService({ strict: strict === true, keepRequests });
-  const late = delay === undefined ? {} : { delayMs: delay * 1000 };
+  const late = delay === undefined ? {} : { delayMs: delay };
   for (const text of fail) {
     const [, operation, status, code, kind, times, retryAfter] = script.exec(text) ?? [];
     if (findOperation(operation) === undefined)

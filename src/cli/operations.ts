@@ -12,13 +12,11 @@ export function isOperation(word: string): word is OperationId {
   return Object.hasOwn(operations, word);
 }
 
-export function requestRules(id: OperationId): RequestRules {
-  return requests[id];
-}
+export const requestRules: Readonly<Record<OperationId, RequestRules>> = requests;
 
 /** The parameters of an operation: those of its path, except the account (`--account`), then of its query and headers. */
 export function parametersOf(id: OperationId): OperationParameter[] {
-  const { query, headers } = requestRules(id);
+  const { query, headers } = requestRules[id];
   const names = [...operations[id].path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   const ids = names.filter((name) => name !== "account_id");
   const ofPath = {
@@ -37,7 +35,7 @@ export function parametersOf(id: OperationId): OperationParameter[] {
 
 export function toldOf(id: OperationId): object {
   const { method, path, value: answer = "json" } = operations[id];
-  const { contentType, optional = false, body: schema } = requestRules(id);
+  const { contentType, optional = false, body: schema } = requestRules[id];
   const told = { operation: id, method, path, summary: descriptions[id].summary };
   const body = schema && { body: { contentType, required: !optional, schema } };
   return { ...told, parameters: parametersOf(id), ...body, answer };
@@ -46,7 +44,7 @@ export function toldOf(id: OperationId): object {
 /** Describes an operation in lines of text. The first begins with its id. */
 export function operationLines(id: OperationId): string[] {
   const { method, path } = operations[id];
-  const { body, file, optional } = requestRules(id);
+  const { body, file, optional } = requestRules[id];
   const { summary, fields } = descriptions[id];
   const rows = parametersOf(id).map(({ name, schema, required, description }): [string, string] => {
     const { type = "", enum: values } = schema.items ?? schema;

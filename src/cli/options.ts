@@ -95,12 +95,6 @@ const ofOutput = `
 --no-color | | Print no colours. The variable NO_COLOR does the same.
 -h, --help | | Show this help.`;
 
-const plans: Readonly<Record<string, string>> = {
-  rerank: "requests, and the number of documents and of estimated tokens",
-  bulk: "requests, the number of documents and of estimated tokens, and how many requests are left to do",
-  upload: "requests; with --checkpoint also which files are left to upload",
-};
-
 function ofService(command: string): string {
   return `
 --base-url <URL> | baseUrl | The service's address. Default: TUNERANK_BASE_URL.
@@ -112,7 +106,7 @@ ${command === "bulk" ? "" : "--max-retries <N> | maxRetries | Maximum number of 
 --proxy <URL> | proxy | Use this proxy. Default: the variables https_proxy, http_proxy, all_proxy and no_proxy.
 --noproxy <HOSTS> | | Reach these hosts (A,B) without a proxy. Replaces no_proxy.
 --debug | | Log each attempt to stderr, without the key. TUNERANK_LOG=debug does the same.
-${command === "mcp" ? "" : `--dry-run | | Send nothing, and print the method, the URL and the size in bytes of the ${plans[command] ?? "request"}. Needs no API key.`}`;
+${command === "mcp" ? "" : "--dry-run | | Send nothing, and print the method, the URL and the size in bytes of each request; for rankings also the number of documents and of estimated tokens, and of a checkpoint what is left to do. Needs no API key."}`;
 }
 
 function defaultTimeout(command: string): string {
@@ -130,9 +124,10 @@ function defaultTimeout(command: string): string {
 export type CommandOption = Readonly<Record<"flags" | "long" | "value" | "description" | "group", string>> &
   Readonly<{ short: string | undefined; isMany: boolean; sets: readonly string[] }>;
 
-/** The options of a command. @param callsService Whether it has those of every command that calls the service */
-export function optionsOf(name: string, callsService: boolean): CommandOption[] {
+/** The options of a command. A command that calls the service has those of every such command, too. */
+export function optionsOf(name: string): CommandOption[] {
   const own = rowsOfCommand[name] ?? "";
+  const callsService = name in operationOfCommand || /^(mcp|request)$/.test(name);
   const groups = { Options: own, "The service": callsService ? ofService(name) : "", Output: ofOutput };
   const row = /^((?:(-\w), )?(--[\w-]+)(?: <(.*)>)?)(\.\.\.)? \| (?:([\w,.]+) )?\| (.*)$/gm;
   return Object.entries(groups).flatMap(([group, text]) =>
@@ -151,11 +146,12 @@ export const parsers: Readonly<Record<string, (value: string, option: string) =>
   "N|auto": (value, option) => (value === "auto" ? value : numberIn(value, option)),
   "N/UNIT": (value, option) => {
     const [, count = "", unit = "s"] = /^(\d+(?:\.\d+)?)\/(s|min|h)$/.exec(value) ?? [];
-    if (Number(count) > 0) return (Number(count) * 60) / units[unit as keyof typeof units];
+    if (Number(count) > 0) return (Number(count) * units.min) / units[unit as keyof typeof units];
     throw new UsageError(`${option} must be like 600/min, 10/s or 36000/h.`);
   },
-  TIME: secondsIn,
-  "TIME|none": (value, option) => (value === "none" ? Number.POSITIVE_INFINITY : secondsIn(value, option)),
+  TIME: millisecondsIn,
+  "TIME|none": (value, option) =>
+    value === "none" ? Number.POSITIVE_INFINITY : millisecondsIn(value, option),
 };
 
 function numberIn(value: string, option: string): number {
@@ -164,12 +160,12 @@ function numberIn(value: string, option: string): number {
   throw new UsageError(`${option} must be a number.`);
 }
 
-const units = { ms: 1 / 1000, s: 1, m: 60, min: 60, h: 3600 } as const;
+const units = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 } as const;
 
-function secondsIn(value: string, option: string): number {
+function millisecondsIn(value: string, option: string): number {
   const [, number = "", unit = "s"] = /^(.*?)(ms|s|m|min|h)?$/.exec(value) ?? [];
-  const seconds = Number(number.trim() || "none") * units[unit as keyof typeof units];
-  if (Number.isFinite(seconds)) return seconds;
+  const ms = Number(number.trim() || "none") * units[unit as keyof typeof units];
+  if (Number.isFinite(ms)) return ms;
   throw new UsageError(`${option} must be a number of seconds, or a time such as 500ms, 5s or 2min.`);
 }
 
@@ -183,11 +179,8 @@ const argumentNames: Readonly<Record<string, string>> = {
 export function optionOf(argument: string, command: string): string | undefined {
   // The argument may be a part of one, such as documents[3].
   const [whole = ""] = argument.split("[");
-  const isCalling = command in operationOfCommand || /^(mcp|request)$/.test(command);
   const last = whole.slice(whole.lastIndexOf(".") + 1);
-  const option = optionsOf(command, isCalling).find(
-    ({ sets }) => sets.includes(whole) || sets.includes(last),
-  );
+  const option = optionsOf(command).find(({ sets }) => sets.includes(whole) || sets.includes(last));
   if (option !== undefined) return option.long;
   if (command !== "request" || whole === "path") return argumentNames[whole];
   const isId = /^[a-zA-Z]+Id$/.test(argument);

@@ -32,7 +32,7 @@ function idOf(name: string): OperationId {
 async function callOperation(context: Context, operation: OperationId): Promise<void> {
   const { args, signal, options, terminal } = context;
   const { idempotent, contentType, bodyFile } = options;
-  const { file, body: rules, optional = false } = contract.requestRules(operation);
+  const { file, body: rules, optional = false } = contract.requestRules[operation];
   if (args.length > 1) throw new UsageError("An ID takes no PATH: the operation has its own.");
   refuseOptions(options, ofPath, "is for a METHOD and a PATH; parameters of an ID are given with --param.");
   if (file !== undefined && (options.body !== undefined || bodyFile === undefined || bodyFile === "-"))
@@ -56,8 +56,11 @@ async function callAny(context: Context): Promise<void> {
   const { args, options, signal, terminal } = context;
   const [method = "", path] = args;
   if (path === undefined) throw new UsageError("PATH is missing: a METHOD needs one.");
-  const advice = "is for an ID; parameters of a METHOD and a PATH are given with --query.";
-  refuseOptions(options, ["param"], advice);
+  refuseOptions(
+    options,
+    ["param"],
+    "is for an ID; parameters of a METHOD and a PATH are given with --query.",
+  );
   const { accept, idempotent, maxBytes: maxResponseBytes } = options;
   const query = options.query && pairsOf(options.query as readonly string[], "--query");
   const request = { method, path, query, accept, ...(await contentOf(context)) } as ServiceRequest;

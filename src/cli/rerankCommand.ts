@@ -3,14 +3,13 @@ import { fieldsIn, namesIn, valueAt } from "./bulkLines.js";
 import { type Context, namingFile, RunEnded, refuseOptions, UsageError } from "./context.js";
 import { exitCodeOf } from "./exitCodes.js";
 import { openInput } from "./input.js";
-import { bar, clip, counted, scoreShares, styled, tab } from "./terminal.js";
+import { counted } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 /** A line that is ranked: its number, its text, and its whole content, which is a JSON object with `--field`. */
 type DocumentLine = Readonly<{ line: number; text: string; document: unknown }>;
 
 const mostTold = 5;
-const barColumns = 12;
 
 export async function run(context: Context): Promise<void> {
   const { terminal, signal, args, options } = context;
@@ -33,13 +32,10 @@ export async function run(context: Context): Promise<void> {
         if (problem === undefined && text.trim() === "") continue;
         const document = problem ?? (field === undefined ? { text } : fieldsIn(text));
         const value = typeof document === "string" ? undefined : valueAt(document, field ?? "text");
-        if (typeof document === "string") invalid.push({ line, problem: document });
-        else if (typeof value === "string")
-          lines.push({ line, text: value, document: field ? document : text });
-        else {
-          const wrong = "It has no string in the field that --field names.";
-          invalid.push({ line, problem: `${wrong} ${namesIn(document)}` });
-        }
+        const wrong = "It has no string in the field that --field names.";
+        if (typeof value === "string") lines.push({ line, text: value, document: field ? document : text });
+        else if (typeof document === "string") invalid.push({ line, problem: document });
+        else invalid.push({ line, problem: `${wrong} ${namesIn(document)}` });
       }
   } finally {
     await input.close();
@@ -60,8 +56,15 @@ export async function run(context: Context): Promise<void> {
     terminal.tell({ warning }, `Warning: ${warning}`);
   }
   await withClient(context, "rerankDocuments", async (client) => {
-    const textOf = (line: DocumentLine): string => line.text;
-    const own = { text: textOf, model, task, topN, batchSize, concurrency, signal };
+    const own = {
+      text: (line: DocumentLine) => line.text,
+      model,
+      task,
+      topN,
+      batchSize,
+      concurrency,
+      signal,
+    };
     const ranking = client.rerank.items(`${query}`, lines, own);
     const { data, usage } = await ranking.withResponse().catch((error: unknown) => {
       const { item = -1, attempts = [], text } = Object(error) as Partial<StatusError>;
@@ -74,15 +77,8 @@ export async function run(context: Context): Promise<void> {
       const skipped = invalid.length > 0 ? { badLines: invalid.length } : {};
       return terminal.printJson({ results, usage, ...skipped });
     }
-    const shares = scoreShares(data.map(({ score }) => score));
-    for (const [index, { item, score }] of data.entries()) {
-      const figure = score.toFixed(3);
-      const shown = item.text.trim();
-      const room = Math.max(20, terminal.columns - barColumns - figure.length - 3);
-      const drawn = styled("cyan", bar(shares[index] ?? 0, barColumns), process.stdout);
-      if (terminal.draws) terminal.print(drawn, ` ${figure}  ${clip(shown, room)}`);
-      else terminal.print(figure, tab, `${item.line}`, tab, shown);
-    }
+    for (const { item, score } of data)
+      terminal.print((clean) => `${score.toFixed(3)}\t${item.line}\t${clean(item.text.trim())}`);
   });
   if (invalid.length === 0) return;
   const note = `Skipped: ${counted(invalid.length, "line")}.`;

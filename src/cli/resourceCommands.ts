@@ -1,7 +1,7 @@
 import { throwIfFailed } from "../index.js";
 import { type Context, RunEnded, UsageError } from "./context.js";
 import { exitCodes } from "./exitCodes.js";
-import { counted, isSet, isSilent } from "./terminal.js";
+import { counted, isSet } from "./terminal.js";
 import { withClient } from "./withClient.js";
 
 export async function scale(context: Context): Promise<void> {
@@ -22,7 +22,7 @@ export async function scale(context: Context): Promise<void> {
 // Asks a person at a terminal whether a deployment should stop serving. A script is not asked.
 async function askBeforeZero(deployment: string, { options, terminal, signal }: Context): Promise<void> {
   const { stdin, stderr } = process;
-  if (!stdin.isTTY || !stderr.isTTY || isSet("CI") || isSilent(terminal) || options.yes) return;
+  if (!stdin.isTTY || !stderr.isTTY || isSet("CI") || terminal.isSilent || options.yes) return;
   terminal.note(`Scale deployment ${deployment} to zero replicas? [y/N]`);
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: stdin, signal });

@@ -56,10 +56,6 @@ export class IdTable {
     return false;
   }
 
-  has(hash: number): boolean {
-    return this.some(hash, () => true);
-  }
-
   #first(hash: number): number {
     return (hash & (this.#slots.length / 2 - 1)) * 2;
   }

@@ -2,15 +2,10 @@
 // move the cursor, recolour the terminal, reverse the order of the text after them, or hide in a name.
 import { styleText } from "node:util";
 
-type Style = Parameters<typeof styleText>[0];
-
 type Clean = (text: string) => string;
 
 /** A part of a line: a string, or what a style makes of a text. */
 export type Printed = string | ((clean: Clean) => string);
-
-/** Separates the columns of a line. */
-export const tab: Printed = () => "\t";
 
 // Default_Ignorable_Code_Point includes the zero-width, bidirectional and tag characters.
 const invisible = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
@@ -21,13 +16,13 @@ const unescaped = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u007f-\u009f\u
 export interface Terminal {
   readonly json: boolean;
   readonly quiet: boolean;
+  /** Whether progress is not shown (`--quiet` or `--json`). */
+  readonly isSilent: boolean;
   /** The width of stdout, and of stderr; 0 if it is not a terminal, for stderr also if nothing may be drawn on it. */
   readonly columns: number;
   readonly errorColumns: number;
-  /** Whether bars may be drawn on stdout. */
-  readonly draws: boolean;
   /** Removes a secret from everything that is printed from now on, except by `write`; the others are `secrets`. */
-  hide(secret: string): Promise<void>;
+  hide(secret: string | undefined): Promise<void>;
   readonly secrets: readonly string[];
   /** Print one line: to stdout, and to stderr. */
   print(...line: readonly Printed[]): void;
@@ -42,9 +37,9 @@ export interface Terminal {
   redraw(...line: readonly Printed[]): void;
 }
 
-/** Styles a text, if the stream that it is printed to has colours: styleText reads NO_COLOR, FORCE_COLOR and TERM. */
-export function styled(style: Style, text: string, stream: NodeJS.WriteStream = process.stderr): Printed {
-  return (clean) => styleText(style, clean(text), { stream });
+/** Styles a text for stderr, if that has colours: styleText reads NO_COLOR, FORCE_COLOR and TERM. */
+export function styled(style: Parameters<typeof styleText>[0], text: string): Printed {
+  return (clean) => styleText(style, clean(text), { stream: process.stderr });
 }
 
 export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean>): Terminal {
@@ -56,7 +51,7 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
   const clean: Clean = (text) => redact(text.replace(invisible, "").replace(control, " "));
   const lineOf = (parts: readonly Printed[]): string =>
     parts.map((part) => (typeof part === "string" ? clean(part) : part(clean))).join("");
-  const mayDraw = process.env.TERM !== "dumb" && !isSet("CI");
+  const mayDraw = stderr.isTTY && process.env.TERM !== "dumb" && !isSet("CI");
   // A JSON text that was redacted might be none: values are redacted before they are written.
   const jsonOf = (value: unknown, indent?: number): string => jsonLine(redactAll(value), indent);
   const say = (stream: NodeJS.WriteStream, value: unknown, lines: string | readonly string[]): void => {
@@ -64,11 +59,12 @@ export function createTerminal({ json, quiet }: Record<"json" | "quiet", boolean
       stream.write(`${json ? line : lineOf([line.trimEnd()])}\n`);
   };
   return {
-    ...{ json, quiet, secrets, draws: stdout.isTTY && mayDraw },
+    ...{ json, quiet, isSilent: json || quiet, secrets },
     columns: stdout.isTTY ? stdout.columns || 80 : 0,
-    errorColumns: stderr.isTTY && mayDraw ? stderr.columns || 80 : 0,
+    errorColumns: mayDraw ? stderr.columns || 80 : 0,
     // The redactor is part of the client, which help and completion do without.
     async hide(secret) {
+      if (!secret) return;
       const { redactorOf, redactValues } = await import("../engine.js");
       secrets.push(secret);
       const made = redactorOf([...secrets]);
@@ -100,52 +96,38 @@ export function isSet(name: string): boolean {
   return !["", "0", "false"].includes(process.env[name] ?? "");
 }
 
-/** Whether progress is not shown (`--quiet` or `--json`). */
-export function isSilent({ quiet, json }: Terminal): boolean {
-  return quiet || json;
-}
-
 /** Shows progress on stderr: a bar on a terminal, at most every 100 ms; elsewhere a line every ten seconds. */
 export class Progress {
-  readonly #terminal: Terminal;
+  readonly terminal: Terminal;
   readonly isDrawn: boolean;
   #shownAt: number;
 
   constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-    this.isDrawn = terminal.errorColumns > 0 && !isSilent(terminal);
+    this.terminal = terminal;
+    this.isDrawn = terminal.errorColumns > 0 && !terminal.isSilent;
     this.#shownAt = this.isDrawn ? Number.NEGATIVE_INFINITY : performance.now();
   }
 
   get isDue(): boolean {
-    return !this.#terminal.quiet && performance.now() - this.#shownAt >= (this.isDrawn ? 100 : 10_000);
+    return !this.terminal.quiet && performance.now() - this.#shownAt >= (this.isDrawn ? 100 : 10_000);
   }
 
   /** @param share How much is done, from 0 to 1, if that is known */
   show(share: number | undefined, facts: string, forPrograms: object): void {
     this.#shownAt = performance.now();
-    const room = Math.min(40, this.#terminal.errorColumns - facts.length - 3);
-    if (!this.isDrawn) this.#terminal.tell({ progress: forPrograms }, facts);
-    else if (share === undefined || room < 8) this.#terminal.redraw(facts);
-    else this.#terminal.redraw(styled("cyan", bar(share, room)), ` ${facts}`);
+    const room = Math.min(40, this.terminal.errorColumns - facts.length - 3);
+    if (!this.isDrawn) this.terminal.tell({ progress: forPrograms }, facts);
+    else if (share === undefined || room < 8) this.terminal.redraw(facts);
+    else {
+      const bar = "█".repeat(Math.round(Math.min(1, share) * room)).padEnd(room, "░");
+      this.terminal.redraw(styled("cyan", bar), ` ${facts}`);
+    }
   }
 
   /** Removes what is drawn: something else is printed, or the run has ended. */
   end(): void {
-    if (this.isDrawn) this.#terminal.redraw();
+    if (this.isDrawn) this.terminal.redraw();
   }
-}
-
-/** Draws a bar that is `width` columns wide and filled to `share`, from 0 to 1. */
-export function bar(share: number, width: number): string {
-  return "█".repeat(Math.round(Math.min(1, Math.max(0, share)) * width)).padEnd(width, "░");
-}
-
-/** The length of each score's bar, from 0 to 1: the range of scores is not documented, so the best one's is 1. */
-export function scoreShares(scores: readonly number[]): number[] {
-  const best = scores.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const from = scores.reduce((a, b) => Math.min(a, b), 0);
-  return scores.map((score) => (best > from ? (score - from) / (best - from) : 0));
 }
 
 /** A number of things: `1 row`, `1,204 rows`. */
@@ -156,10 +138,4 @@ export function counted(count: number, what: string): string {
 /** A whole number with its thousands apart: 1,204. */
 export function grouped(count: number): string {
   return `${count}`.replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-/** The beginning of a text, at most `columns` characters long. A text that was cut ends with an ellipsis. */
-export function clip(text: string, columns: number): string {
-  const characters = [...text];
-  return characters.length <= columns ? text : `${characters.slice(0, Math.max(0, columns - 1)).join("")}…`;
 }

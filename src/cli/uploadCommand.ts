@@ -6,19 +6,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import {
-  attemptPolicy,
-  checkFileName,
-  defaultConnections,
-  filePartOf,
-  type Lane,
-  runBatches,
-} from "../engine.js";
+import { attemptPolicy, checkFileName, defaultConnections, filePartOf, runBatches } from "../engine.js";
 import { requests } from "../generated/contract.js";
 import { type Client, type DatasetFile, isStatusError, StatusError, type UploadProgress } from "../index.js";
 import { checkFile } from "./checkCommand.js";
 import { Checkpoint } from "./checkpoint.js";
-import { type Context, cannotRead, interrupted, namingFile, RunEnded, UsageError } from "./context.js";
+import { type Context, cannotRead, namingFile, RunEnded, UsageError } from "./context.js";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "./exitCodes.js";
 import { isObject, openInput } from "./input.js";
 import { errorFields } from "./reportFailure.js";
@@ -39,7 +32,7 @@ interface Upload extends AskedRow {
   /** Its outcome for programs, and for people. */
   outcome: string;
   said: string;
-  result?: Partial<DatasetFile>;
+  result?: Partial<DatasetFile> | undefined;
   error?: StatusError;
   /** Why a file is invalid or changed. */
   problem?: string | undefined;
@@ -88,14 +81,19 @@ export async function run(context: Context): Promise<void> {
   }
 }
 
+// The responses of the files that a checkpoint has as stored, by the ids and fingerprints of their rows.
+const stored = new Map<string, Partial<DatasetFile>>();
+
 /** How strong a row of a checkpoint is. What may be stored counts as being sent. @throws UsageError */
-function strengthOf({ id, response, error, sending }: Row): Strength | undefined {
+function strengthOf({ id, fingerprint, response, error, sending }: Row): Strength | undefined {
   if (`${id}`.startsWith('["'))
     throw new UsageError(
       "--checkpoint is from an earlier version, which knew files by their paths. Name another file, and leave out the files that this one says are stored. Nothing was sent.",
     );
   if (!/^[^/]+\/[^/]+$/.test(`${id}`)) return undefined;
-  if (isObject(response)) return typeof response.id === "string" ? strengths.result : strengths.sending;
+  const isStored = isObject(response) && typeof response.id === "string";
+  if (isStored) stored.set(`${id} ${fingerprint}`, response);
+  if (isObject(response)) return isStored ? strengths.result : strengths.sending;
   if (isObject(error)) return error.executed === "no" ? strengths.passing : strengths.sending;
   return sending === true ? strengths.sending : undefined;
 }
@@ -140,13 +138,14 @@ async function planned(
         throw cannotRead(shown, error, " Nothing was sent.");
       });
     const fingerprint = checkpoint ? fingerprintOf([hash.read()]) : "";
-    const fixed = { ...hashesOf(id), id, fingerprint, file, name, bytes: stats.size, version };
+    const result = stored.get(`${id} ${fingerprint}`);
+    const fixed = { ...hashesOf(id), id, fingerprint, file, name, bytes: stats.size, version, result };
     const upload: Upload = { ...fixed, sentBytes: 0, outcome: "not sent", said: `Not sent: ${file}.` };
     uploads.push(upload);
     const end = (outcome: string, said: string, problem?: string): Upload =>
       Object.assign(upload, { outcome, said, problem });
     const state = checkpoint?.ask(upload);
-    if (state === strengths.result) end("uploaded before", `Uploaded before: ${file}.`);
+    if (state === strengths.result) end("uploaded before", `Uploaded before: ${file}: file ${result?.id}.`);
     else if (state === strengths.sending && !options.resendUnknown)
       end(
         "unknown",
@@ -194,7 +193,7 @@ async function sendAll(
   const ended = await runBatches({
     ...{ batches: wanted.length, untilDeadline: false, timeoutMs: Number.POSITIVE_INFINITY, signal, stop },
     concurrency: Number(options.concurrency ?? 1),
-    async run(batch: number, lane: Lane) {
+    async run(batch, lane) {
       const upload = wanted[batch] as Upload;
       const { file, name, id, fingerprint } = upload;
       const onProgress = ({ sentBytes }: UploadProgress): void => {
@@ -263,7 +262,7 @@ function report(
     const done = uploads.filter(({ outcome }) => outcome.startsWith("uploaded")).length;
     const next = checkpoint === undefined ? "name the others to go on" : "the same command continues";
     const text = `${done} of ${uploads.length} files uploaded; ${next}.`;
-    throw interrupted({ done, of: uploads.length, text });
+    throw new RunEnded(exitCodes.interrupted, { done, of: uploads.length, text }, "Interrupted");
   }
   const errors = uploads.flatMap(({ error }) => error ?? []);
   const last = errors.at(-1);

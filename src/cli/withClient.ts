@@ -3,7 +3,7 @@ import { variables } from "../engine.js";
 import { operations } from "../generated/contract.js";
 import { type Client, createClient, type OperationName } from "../index.js";
 import { type Context, cannotRead, UsageError } from "./context.js";
-import { isSilent, styled } from "./terminal.js";
+import { styled } from "./terminal.js";
 
 /** Creates a client from the command line and the environment, calls `use` with it, and closes it. */
 export async function withClient(
@@ -42,17 +42,16 @@ export async function withClient(
   if (noproxy !== undefined) Object.assign(env, { no_proxy: noproxy, NO_PROXY: noproxy });
   if (proxy !== undefined) Object.assign(env, { https_proxy: proxy, http_proxy: proxy });
   const client = createClient({
-    ...{ baseUrl, maxRetries, maxConnections, userAgent: "tunerank-cli" },
+    ...{ baseUrl, maxRetries, timeoutMs: timeout, maxConnections, userAgent: "tunerank-cli" },
     apiKey: needsKey ? key : "none",
     accountId: needsAccount ? account : undefined,
-    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
     allowInsecureHttp: allowInsecureHttp === true,
     proxy: dryRun ? undefined : "env",
     fetch: dryRun?.fetch,
     // A dry run makes no attempts, so none may be logged.
     logLevel: dryRun ? "off" : undefined,
     onAttempt({ code, number, waitMs, cause }) {
-      if (waitMs === undefined || isSilent(terminal)) return;
+      if (waitMs === undefined || terminal.isSilent) return;
       const wait = waitMs < 50 ? "now" : `in ${(waitMs / 1000).toFixed(1)} s`;
       const { code: reason = "" } = Object(cause) as NodeJS.ErrnoException;
       const why = /^E[A-Z_]+$/.test(reason) ? ` (${reason})` : "";

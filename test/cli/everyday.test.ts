@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { beforeEach, expect, test } from "vitest";
-import { type BulkRequest, formatOf } from "../../src/cli/bulkLines.js";
+import { type BulkRequest, shardOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
 import { StatusError } from "../../src/index.js";
 import { linesOf, rankingOf, requestOf } from "../support/bulkFiles.js";
@@ -153,7 +153,7 @@ test("a line's own model counts, and an id that cannot be read exactly makes its
 });
 
 test("a shard is its number, counted from 0, of so many", () => {
-  const [first, last] = ["0/8", "7/8"].map((shard) => formatOf({ shard }).isOfShard);
+  const [first, last] = ["0/8", "7/8"].map((shard) => shardOf(shard));
   const lines = [0, 1, 7].map((part) => ({ hash: part * 2 ** 20 }) as BulkRequest);
   expect(lines.map((line) => [first?.(line), last?.(line)])).toEqual([
     [true, false],
@@ -161,5 +161,5 @@ test("a shard is its number, counted from 0, of so many", () => {
     [false, true],
   ]);
   for (const shard of ["8/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])
-    expect(() => formatOf({ shard })).toThrow(/^--shard must be I\/N, counted from 0: 0\/8 is the first/);
+    expect(() => shardOf(shard)).toThrow(/^--shard must be I\/N, counted from 0: 0\/8 is the first/);
 });

@@ -36,7 +36,6 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/cli/uploadCommand.ts",
     "src/cli/mcpCommand.ts",
     "src/cli/program.ts",
-    "src/cli/help.ts",
     "src/cli/commandLine.ts",
     "src/cli/rerankCommand.ts",
     "src/cli/resourceCommands.ts",

@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { blockOf, blocksIn, blocksOf, writtenPages } from "../../docs/build/blocks.js";
 import { canRun } from "../../docs/build/runBlocks.js";
-import { helpExamples } from "../../src/cli/help.js";
+import { commands } from "../../src/cli/program.js";
 import { createTestService, type TestServer, type TestService } from "../../src/testing/index.js";
 import { blocks } from "../support/guideBlocks.js";
 import { root } from "../support/project.js";
@@ -135,9 +135,9 @@ describe("the README", async () => {
       const { exitCode, stdout, stderr } = await runScript(program, { TUNERANK_BASE_URL: server.url });
       expect([exitCode, stderr]).toEqual([0, ""]);
       expect(JSON.parse(stdout)).toMatchObject({ object: "list", data: [{}, {}] });
-      const named = (helpExamples.request ?? []).flatMap(([line]) => [
-        ...line.matchAll(/ (GET|POST|PATCH) (\S+)/g),
-      ]);
+      const named = commands
+        .flatMap(({ examples }) => examples)
+        .flatMap(([line]) => [...line.matchAll(/ (GET|POST|PATCH) (\S+)/g)]);
       expect(named.length).toBeGreaterThan(0);
       for (const [, method = "", route = ""] of named) {
         const { status } = await fetch(`${server.url}${route}`, { method });

@@ -71,7 +71,7 @@ const ofHelp = {
   "mock --port": `${mockDefaults.port}`,
   "mock --host": mockDefaults.host,
   "conformance --port": `${conformanceDefaults.port}`,
-  "conformance --timeout": `${conformanceDefaults.timeout} seconds`,
+  "conformance --timeout": seconds(conformanceDefaults.timeout),
   ...Object.fromEntries(
     ["rerank", "upload", "scale", "resume", "mcp", "request"].map((name) => [
       `${name} --max-retries`,

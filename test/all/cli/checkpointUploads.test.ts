@@ -63,7 +63,13 @@ test("what is stored is not sent again, what was rejected is, and no part is lef
   server.reply(storedOf);
   const second = await upload("abc");
   expect([second.exitCode, sent()]).toEqual([0, ["a.jsonl", "b.jsonl", "c.jsonl", "b.jsonl"]]);
-  expect(second.stdout).toContain(`Uploaded before: ${at("a.jsonl")}.`);
+  expect(second.stdout).toContain(`Uploaded before: ${at("a.jsonl")}: file file-a.jsonl.`);
+  const { files } = JSON.parse((await upload("abc", "--json")).stdout);
+  expect(files.map(({ result }: { result: { id: string } }) => result.id)).toEqual([
+    "file-a.jsonl",
+    "file-b.jsonl",
+    "file-c.jsonl",
+  ]);
   expect(rowsOf(log).map(({ id }) => id)).toEqual(["reviews/a.jsonl", "reviews/c.jsonl", "reviews/b.jsonl"]);
   expect(fs.existsSync(`${log}.parts`)).toBe(false);
 });

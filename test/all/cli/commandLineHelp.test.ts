@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { manPage } from "../../../scripts/build/manPage.js";
 import { exitCodeOf } from "../../../src/cli/exitCodes.js";
-import { environmentRows, helpExamples } from "../../../src/cli/help.js";
+import { environmentRows } from "../../../src/cli/help.js";
 import { operationOfCommand } from "../../../src/cli/options.js";
 import { type Command, commands, shells } from "../../../src/cli/program.js";
 import { requests } from "../../../src/generated/contract.js";
@@ -19,7 +19,7 @@ test.each([[], ["--help"], ["-h"], ["help"]])(
     expect(exitCode).toBe(0);
     for (const command of commands) {
       // One example for each.
-      expect(stdout.split(`\n  ${helpExamples[command.name]?.[0]?.[0]}\n`)).toHaveLength(2);
+      expect(stdout.split(`\n  ${command.examples[0]?.[0]}\n`)).toHaveLength(2);
       expect(stdout).toMatch(new RegExp(`^  ${command.name}\\b.*  ${command.summary}$`, "m"));
     }
     for (const [code, exit] of Object.entries(exitCodeOf)) {
@@ -42,10 +42,10 @@ test.each(commands.map((command) => [command.name, command] as const))(
     if (operation !== undefined) expect(words(stdout)).toContain(descriptions[operation].description);
     expect(stdout).toMatch(/^Usage: tunerank /);
     for (const argument of command.arguments) expect(stdout.split("\n")[0]).toContain(argument.name);
-    expect(helpExamples[name]?.length).toBeGreaterThan(0);
+    expect(command.examples.length).toBeGreaterThan(0);
     const own = command.options.filter(({ group }) => group === "Options");
     expect(own.length).toBeLessThanOrEqual(20);
-    for (const [line, text] of helpExamples[name] ?? []) expect(stdout).toContain(`  # ${text}\n  ${line}`);
+    for (const [line, text] of command.examples) expect(stdout).toContain(`  # ${text}\n  ${line}`);
   },
 );
 

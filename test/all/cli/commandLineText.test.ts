@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { scoreShares } from "../../../src/cli/terminal.js";
 import { canaryKey } from "../../support/canary.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
 import { useCommand } from "../../support/useCommand.js";
@@ -104,15 +103,4 @@ test("the words of an error are the same for machines, and those of the service 
     path: "/v1/accounts/acme/deployments/prod:scale",
     host: new URL(server.url).host,
   });
-});
-
-test.each([
-  ["from 0 to 1", [0.9, 0.45, 0], [1, 0.5, 0]],
-  ["larger than 1", [40, 10], [1, 0.25]],
-  ["above and below 0", [3, 0, -1], [1, 0.25, 0]],
-  ["all below 0", [-1, -2, -5], [1, 0.75, 0]],
-  ["all 0", [0, 0], [0, 0]],
-  ["none", [], []],
-])("the bars of scores %s go as far as the best of them", (_, scores, shares) => {
-  expect(scoreShares(scores)).toEqual(shares);
 });

@@ -84,18 +84,6 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
   const shownWith = (args: readonly string[], more = {}) =>
     onTerminal(args, { baseUrl: server.url, ...more });
 
-  test("scores are bars, the best one whole, and long lines are cut to its width", async () => {
-    const data = [1, 0].map((index) => ({ index, relevance_score: (index + 1) / 4 }));
-    server.reply({ json: { data } });
-    const lines = `first\n${"a very long second line ".repeat(20)}\n`;
-    const { stdout } = await shownWith(["rerank", "--query", "q", await written("lines.txt", lines)]);
-    const [best = "", second = ""] = withoutColours(stdout).split("\r\n");
-    expect(best).toMatch(/^████████████ 0\.500 {2}a very long .*…$/);
-    expect([...best]).toHaveLength(80);
-    expect(second).toBe("██████░░░░░░ 0.250  first");
-    expect(stdout).toContain("\u001b[36m");
-  });
-
   test.each<[name: string, env: Record<string, string>, args: string[], isRed: boolean]>([
     ["an empty NO_COLOR", { NO_COLOR: "" }, [], true],
     ["NO_COLOR", { NO_COLOR: "1" }, [], false],
