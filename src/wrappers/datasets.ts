@@ -51,7 +51,11 @@ export function makeUpload<T>(
   options: UploadOptions | undefined,
 ): Promise<Outcome<T>> {
   return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
-    const draft = prepare<DatasetFile>(settings, input.operation, { ids: input.ids });
+    const draft = prepare<DatasetFile>(settings, input.operation, {
+      ids: input.ids,
+      body: undefined,
+      read: undefined,
+    });
     const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
     return { ...draft, whole } as PreparedRequest<never>;
   });

@@ -38,7 +38,7 @@ export function invoke<T>(
 export function prepare<T>(
   settings: CallSettings,
   operation: OperationId,
-  { ids, body, read = undefined as never }: Pick<CallSpec<T>, "ids"> & Partial<CallSpec<T>>,
+  { ids, body, read }: Omit<CallSpec<T>, "read"> & { readonly read: CallSpec<T>["read"] | undefined },
 ): PreparedRequest<T> {
   const { method, path, maxResponseBytes } = operations[operation];
   const placed: Record<string, string> = {};
@@ -59,7 +59,7 @@ export function prepare<T>(
     form: undefined,
     contentType: body && contentType,
     maxResponseBytes,
-    read,
+    read: read as CallSpec<T>["read"],
     content: body,
   };
 }

@@ -85,7 +85,11 @@ function callOperation(
   const { file }: RequestRules = requests[input.operation];
   if (file !== undefined) return makeUpload(client, input, options);
   return makeCall(client, input.operation, { options, table: callOptionTable }, (settings) => {
-    const draft = prepare<unknown>(settings, input.operation, { ids: input.ids });
+    const draft = prepare<unknown>(settings, input.operation, {
+      ids: input.ids,
+      body: undefined,
+      read: undefined,
+    });
     return { ...draft, whole: late().then(({ prepareOperation }) => prepareOperation(draft, input)) };
   });
 }
