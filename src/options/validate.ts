@@ -46,7 +46,18 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
     const length = least ? ` of at least ${amount(least, `${ownValue(rules, "items")?.type}`)}` : "";
     throw invalid(name, `${name} must be ${nouns[type]}${length}${when}${not}.`);
   }
-  if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules, name);
+  if (type === "object") {
+    // Own properties only: a polluted Object.prototype must not fill in a field.
+    const properties = ownValue(rules, "properties") ?? {};
+    const within = wholeParts.test(name) ? "" : `${name}.`;
+    const required = ownValue(rules, "required");
+    for (const field of Object.keys(properties)) {
+      const content = ownValue(value as Readonly<Record<string, unknown>>, field);
+      const isRequired = required?.includes(field);
+      if (isRequired || content !== undefined)
+        validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
+    }
+  }
   const items = type === "array" ? ownValue(rules, "items") : undefined;
   if (items !== undefined) {
     const list = value as readonly unknown[];
@@ -60,19 +71,6 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
   if (minimum !== undefined && (value as number) < minimum)
     throw refusal("OUT_OF_RANGE", name, `${name} must be at least ${minimum}, not ${value}.`);
   checkRules?.(value, { name, rules, validate });
-}
-
-// Own properties only: a polluted Object.prototype must not fill in a field.
-function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, name: string): void {
-  const properties = ownValue(rules, "properties") ?? {};
-  const within = wholeParts.test(name) ? "" : `${name}.`;
-  const required = ownValue(rules, "required");
-  for (const field of Object.keys(properties)) {
-    const content = ownValue(value, field);
-    const isRequired = required?.includes(field);
-    if (isRequired || content !== undefined)
-      validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
-  }
 }
 
 /** Checks an option's value and returns the value to use. @throws StatusError */
