@@ -94,7 +94,8 @@ export function ownProperties<T extends object>(
   if (value === undefined) return nothing as T;
   validate(value, { type: "object" }, what);
   const own = Object.assign(new WithoutPrototype(), value) as T;
-  if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
+  if (Object.getPrototypeOf(value) !== Object.prototype)
+    addAccessors(own as Record<string, unknown>, value, what);
   if (table === undefined) return own;
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
   const found = own as Record<string, unknown>;
@@ -113,7 +114,7 @@ export function ownProperties<T extends object>(
   return own;
 }
 
-function addAccessors(own: object, value: object, what: string): void {
+function addAccessors(own: Record<string, unknown>, value: object, what: string): void {
   const kind = tagOf(value);
   // A Map or a Promise has no properties of its own, and would be taken for empty options.
   if (kind !== "Object" && Object.keys(own).length === 0)
@@ -121,8 +122,7 @@ function addAccessors(own: object, value: object, what: string): void {
   // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
   for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
-      if (Object.hasOwn(descriptor, "get") && !(name in own))
-        Object.assign(own, { [name]: Reflect.get(value, name) });
+      if (Object.hasOwn(descriptor, "get") && !(name in own)) own[name] = Reflect.get(value, name);
   }
 }
 

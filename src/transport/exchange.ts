@@ -2,7 +2,6 @@
 // transport adds only how bytes leave and arrive.
 import type { RetryEvent, StatusCode } from "../errors/codes.js";
 import type { Multipart } from "../files/multipart.js";
-import type { FetchLike } from "../options/types.js";
 import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
 import type { Deadline } from "./time.js";
 
@@ -88,12 +87,8 @@ export interface TransportOptions {
   readonly keepAliveMs: number;
   /** The caller's agent of node:http or node:https. */
   readonly agent: object | undefined;
-  /** The caller's undici dispatcher. */
-  readonly dispatcher?: unknown;
   /** The URL of a proxy, or "env". */
   readonly proxy: string | undefined;
-  /** The caller's fetch function. */
-  readonly fetch?: FetchLike | undefined;
 }
 
 /** Sends requests. Follows no redirect and retries nothing. */

@@ -268,16 +268,17 @@ export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">)
     call.end("aborted");
     return undefined;
   }
-  const calls = listening.get(signal)?.calls ?? new Set();
-  const onAbort =
-    listening.get(signal)?.onAbort ??
-    (() => {
+  let found = listening.get(signal);
+  if (found === undefined) {
+    const calls = new Set<Pick<Deadline, "end">>();
+    const onAbort = (): void => {
       for (const each of calls) each.end("aborted");
-    });
-  if (calls.size === 0) {
-    listening.set(signal, { calls, onAbort });
+    };
+    found = { calls, onAbort };
+    listening.set(signal, found);
     signal.addEventListener("abort", onAbort);
   }
+  const { calls, onAbort } = found;
   calls.add(call);
   return () => {
     calls.delete(call);
