@@ -16,7 +16,7 @@ import { version } from "./generated/version.js";
 import { clientOptionTable } from "./options/table.js";
 import type { ClientOptions } from "./options/types.js";
 import { ownProperties } from "./options/validate.js";
-import { budget, defaultConnections, defaultConnectMs, defaultKeepAliveMs } from "./policy/decisions.js";
+import { budget, defaultConnectMs } from "./policy/decisions.js";
 import type { Limiters } from "./policy/limiter.js";
 import type { Transport } from "./transport/exchange.js";
 import { WithoutPrototype } from "./values.js";
@@ -84,10 +84,7 @@ export type SharedOptions = Omit<ClientOptions, ConnectionOption>;
  */
 export function createClient(options: ClientOptions = {}): Client {
   const own = ownProperties(options, "options", clientOptionTable);
-  const { agent, dispatcher, proxy, fetch } = own;
-  const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
-  const given = ownedBy(own).filter((name) => own[name] !== undefined);
-  const transport = createTransport({ maxConnections, keepAliveMs, agent, dispatcher, proxy, fetch }, given);
+  const transport = createTransport(own, ownedBy(own));
   return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }
 
@@ -157,12 +154,12 @@ function ownedBy({ dispatcher }: ClientOptions): readonly (keyof ClientOptions)[
 }
 
 function merge(options: ClientOptions, changes: SharedOptions): ClientOptions {
-  const merged = ownProperties(options, "options");
+  const merged = ownProperties(options, "options") as Record<string, unknown>;
   for (const [name, value] of Object.entries(ownProperties(changes, "options", clientOptionTable))) {
     if ((ownedBy(options) as readonly string[]).includes(name)) {
       throw invalid(name, `withOptions cannot change ${name}: the connections are shared.`);
     }
-    if (value !== undefined) Object.assign(merged, { [name]: value });
+    if (value !== undefined) merged[name] = value;
   }
   return merged;
 }

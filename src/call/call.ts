@@ -260,14 +260,12 @@ async function failureOf<T>(
   const redact = redactorFor(run);
   let failure: Failure;
   if (unusable && response && !ended) failure = failureIn(response, redact, unusable, request.operation);
-  else {
-    if (ended) failure = endedFailure(ended, timeoutMs, exchange, memberOf(signal, "reason"));
-    else if (isInstance(cause, SourceError)) failure = unsent(toldBySource(cause));
-    else if (isTransportFailure(cause)) failure = networkFailure(cause, redact);
-    else failure = unexpectedFailure(cause, redact, exchange);
-    // The response began but was not read whole: its request id and headers are known.
-    if (response) Object.assign(failure, toldBy(response, redact));
-  }
+  else if (ended) failure = endedFailure(ended, timeoutMs, exchange, memberOf(signal, "reason"));
+  else if (isInstance(cause, SourceError)) failure = unsent(toldBySource(cause));
+  else if (isTransportFailure(cause)) failure = networkFailure(cause, redact);
+  else failure = unexpectedFailure(cause, redact, exchange);
+  // A response that began tells these, even if it was not read whole.
+  if (response) Object.assign(failure, toldBy(response, redact));
   return mocked(failure) ?? failure;
 }
 

@@ -9,11 +9,10 @@ import { header } from "../policy/retry.js";
 import type { Redact } from "../redact/redact.js";
 import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
-import { toldBy } from "./noResponse.js";
 import { codeNamed, codeWritten, notPromised, noValue, objectIn, unusableResponse } from "./response.js";
 
 /**
- * The failure of a response without a value.
+ * The failure of a response without a value. The caller adds the response's request id and headers.
  * @param found What is wrong with the value of a 2xx response; `noValue` if it has none
  */
 export function failureIn(
@@ -28,8 +27,7 @@ export function failureIn(
     found === noValue
       ? withoutValue(response, redact)
       : Object.assign(found, { body: readErrorBody(text, status, redact).body });
-  const because = executedBecause(failure.executed, true);
-  return Object.assign(failure, { executedBecause: because }, toldBy(response, redact));
+  return Object.assign(failure, { executedBecause: executedBecause(failure.executed, true) });
 }
 
 function withoutValue(response: TransportResponse, redact: Redact): Failure {
@@ -85,7 +83,7 @@ function errorResponse(response: TransportResponse, redact: Redact, operation: O
     codeSource: named ? "body" : "status",
     inferred: !named && read.inferred,
     events: happened,
-    ...toldBy(response, redact),
+    httpStatus: status,
     retryAfterMs: waitMs,
     body: said.body,
     // What an operation that may have run leaves to do comes before the status.

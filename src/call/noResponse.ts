@@ -83,18 +83,15 @@ export function toldBySource({ code, message, hint, cause }: SourceError): Param
 }
 
 /** The failure of a response when the part of this package that reads errors cannot be loaded. */
-export function unexplained(
-  response: Pick<TransportResponse, "status" | "headers">,
-  redact: Redact,
-): Failure {
-  const { code, event } = rowOfStatus(response.status);
+export function unexplained({ status: httpStatus }: Pick<TransportResponse, "status">): Failure {
+  const [code, event] = rowOfStatus(httpStatus);
   return new Failure({
-    message: `HTTP ${response.status}. A part of this package could not be loaded.`,
+    message: `HTTP ${httpStatus}. A part of this package could not be loaded.`,
     code,
-    executed: executedSoFar("body", response.status),
+    executed: executedSoFar("body", httpStatus),
     codeSource: "status",
     events: [event],
-    ...toldBy(response, redact),
+    httpStatus,
   });
 }
 
@@ -109,7 +106,7 @@ export function unsent(
 function executedSoFar(phase: Phase, status: number | undefined): Executed {
   if (phase === "connect") return "no";
   if (status === undefined) return "unknown";
-  return isSuccess(status) ? "yes" : events[rowOfStatus(status).event].executed;
+  return isSuccess(status) ? "yes" : events[rowOfStatus(status)[1]].executed;
 }
 
 /** The failure of a call that its deadline or its caller ended; `exchange` is the request in flight, if any. */

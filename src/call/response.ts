@@ -27,11 +27,20 @@ export function incomplete(field: string): Failure {
   return unusableResponse(`${notPromised}: ${field} is missing or not valid.`, { events: ["incomplete"] });
 }
 
-/** Makes a reader of 2xx responses that hold a JSON object. */
+/**
+ * Makes a reader of 2xx responses that hold a JSON object. An object is an error, not a value, if it has no field but
+ * those of errors, and one of them names a code or holds the error. A job with `status`, `code` or `error` beside its
+ * own fields is none.
+ */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
   return (response) => {
     const value = response.ok ? objectIn(response) : undefined;
-    return value && !isErrorAlone(value) ? read(value) : noValue;
+    if (!value) return noValue;
+    for (const name of Object.keys(value)) if (!errorField.test(name)) return read(value);
+    const [error, code] = [memberOf(value, "error"), memberOf(value, "code")];
+    const isCode = codeWritten(code) || (codeOfGrpcNumber(code) && memberOf(value, "message"));
+    const isError = isCode || (typeof error === "object" && error) || memberOf(value, "errorMessage");
+    return isError ? noValue : read(value);
   };
 }
 
@@ -44,17 +53,6 @@ export function objectIn({ text }: TransportResponse): object | undefined {
 // Names of fields that bodies of errors have.
 const errorField =
   /^(code|details?|error|errorMessage|errorType|instance|[mM]essage|param|requestId|request_id|stackTrace|status|title|trace|type)$/;
-
-/**
- * Whether the object of a 2xx response is an error: it has no field but those of errors, and one of them names a code
- * or holds the error. A job with `status`, `code` or `error` beside its own fields is none.
- */
-function isErrorAlone(value: object): boolean {
-  for (const name of Object.keys(value)) if (!errorField.test(name)) return false;
-  const [error, code] = [memberOf(value, "error"), memberOf(value, "code")];
-  const isCode = codeWritten(code) || (codeOfGrpcNumber(code) && memberOf(value, "message"));
-  return Boolean(isCode || (typeof error === "object" && error) || memberOf(value, "errorMessage"));
-}
 
 /** The failure code with a name of the contract. */
 export function codeNamed(value: unknown): StatusCode | undefined {

@@ -52,7 +52,7 @@ export class StatusError extends Error {
     super(sentences(`[${code}]`, text, hint), cause === undefined ? undefined : { cause });
     define(this, { [brand]: true, text, advice, reason });
     withHeaders(this, own.headers);
-    const always = {
+    const fields: Record<string, unknown> = {
       code,
       inferred: own.inferred ?? true,
       codeSource: own.codeSource,
@@ -61,8 +61,8 @@ export class StatusError extends Error {
       hint,
       attempts: own.attempts ?? [],
     };
-    const known = optionalFields.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]]));
-    define(this, { ...always, ...Object.fromEntries(known) }, true);
+    for (const name of optionalFields) if (own[name] !== undefined) fields[name] = own[name];
+    define(this, fields, true);
   }
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */

@@ -46,7 +46,18 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
     const length = least ? ` of at least ${amount(least, `${ownValue(rules, "items")?.type}`)}` : "";
     throw invalid(name, `${name} must be ${nouns[type]}${length}${when}${not}.`);
   }
-  if (type === "object") validateFields(value as Readonly<Record<string, unknown>>, rules, name);
+  if (type === "object") {
+    // Own properties only: a polluted Object.prototype must not fill in a field.
+    const properties = ownValue(rules, "properties") ?? {};
+    const within = wholeParts.test(name) ? "" : `${name}.`;
+    const required = ownValue(rules, "required");
+    for (const field of Object.keys(properties)) {
+      const content = ownValue(value as Readonly<Record<string, unknown>>, field);
+      const isRequired = required?.includes(field);
+      if (isRequired || content !== undefined)
+        validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
+    }
+  }
   const items = type === "array" ? ownValue(rules, "items") : undefined;
   if (items !== undefined) {
     const list = value as readonly unknown[];
@@ -60,19 +71,6 @@ export function validate(value: unknown, rules: Rules, name: string, when = ""):
   if (minimum !== undefined && (value as number) < minimum)
     throw refusal("OUT_OF_RANGE", name, `${name} must be at least ${minimum}, not ${value}.`);
   checkRules?.(value, { name, rules, validate });
-}
-
-// Own properties only: a polluted Object.prototype must not fill in a field.
-function validateFields(value: Readonly<Record<string, unknown>>, rules: Rules, name: string): void {
-  const properties = ownValue(rules, "properties") ?? {};
-  const within = wholeParts.test(name) ? "" : `${name}.`;
-  const required = ownValue(rules, "required");
-  for (const field of Object.keys(properties)) {
-    const content = ownValue(value, field);
-    const isRequired = required?.includes(field);
-    if (isRequired || content !== undefined)
-      validate(content, properties[field] as Rules, within + field, isRequired ? "" : " when given");
-  }
 }
 
 /** Checks an option's value and returns the value to use. @throws StatusError */
@@ -96,7 +94,8 @@ export function ownProperties<T extends object>(
   if (value === undefined) return nothing as T;
   validate(value, { type: "object" }, what);
   const own = Object.assign(new WithoutPrototype(), value) as T;
-  if (Object.getPrototypeOf(value) !== Object.prototype) addAccessors(own, value, what);
+  if (Object.getPrototypeOf(value) !== Object.prototype)
+    addAccessors(own as Record<string, unknown>, value, what);
   if (table === undefined) return own;
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
   const found = own as Record<string, unknown>;
@@ -115,7 +114,7 @@ export function ownProperties<T extends object>(
   return own;
 }
 
-function addAccessors(own: object, value: object, what: string): void {
+function addAccessors(own: Record<string, unknown>, value: object, what: string): void {
   const kind = tagOf(value);
   // A Map or a Promise has no properties of its own, and would be taken for empty options.
   if (kind !== "Object" && Object.keys(own).length === 0)
@@ -123,8 +122,7 @@ function addAccessors(own: object, value: object, what: string): void {
   // Walks up the prototype chain, but not to its root: Object.prototype, perhaps of another realm.
   for (let holder = value; Object.getPrototypeOf(holder); holder = Object.getPrototypeOf(holder)) {
     for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(holder)))
-      if (Object.hasOwn(descriptor, "get") && !(name in own))
-        Object.assign(own, { [name]: Reflect.get(value, name) });
+      if (Object.hasOwn(descriptor, "get") && !(name in own)) own[name] = Reflect.get(value, name);
   }
 }
 

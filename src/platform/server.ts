@@ -2,7 +2,8 @@
 import { openBlob, openPath } from "../files/diskFile.js";
 import { type FetchForm, FormStream, type Multipart } from "../files/multipart.js";
 import type { Disk } from "../files/openFile.js";
-import type { Transport, TransportOptions } from "../transport/exchange.js";
+import type { ClientOptions } from "../options/types.js";
+import type { Transport } from "../transport/exchange.js";
 import * as web from "./web.js";
 
 export { unseenIn } from "../options/arguments.js";
@@ -15,10 +16,10 @@ export * from "./web.js";
 export const runtime: string = runtimeName();
 
 /** Creates a transport over the caller's fetch function, or over the platform's own. */
-export function createTransport(options: TransportOptions, given: readonly string[]): Transport {
+export function createTransport(options: ClientOptions): Transport {
   const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, withFreshClient(init)) } =
     options;
-  return web.createTransport({ ...options, fetch }, given, isStreamed ? streamed : undefined);
+  return web.createTransport({ ...options, fetch }, undefined, isStreamed ? streamed : undefined);
 }
 
 // Deno repeats a request whose used connection was lost, also a POST: a client without idle connections has none.

@@ -1,7 +1,8 @@
 import { invalid } from "../errors/statusError.js";
 import type { FetchForm, Multipart } from "../files/multipart.js";
+import type { ClientOptions } from "../options/types.js";
 import type * as redacting from "../redact/redact.js";
-import type { Transport, TransportFailure, TransportOptions } from "../transport/exchange.js";
+import type { Transport, TransportFailure } from "../transport/exchange.js";
 import { createFetchTransport } from "../transport/fetch.js";
 
 /** The runtime's part of the User-Agent. */
@@ -9,8 +10,8 @@ export const runtime: string = "web";
 
 /** Creates a transport over the caller's fetch function, or over the platform's own. */
 export function createTransport(
-  options: TransportOptions,
-  _given?: unknown,
+  options: ClientOptions,
+  _names?: unknown,
   formOf?: (form: Multipart) => FetchForm,
 ): Transport {
   const option = (["agent", "dispatcher", "proxy"] as const).find((name) => options[name] !== undefined);

@@ -30,7 +30,7 @@ export function eventsOfResponse(
   httpStatus: number,
   timed: boolean,
 ): readonly RetryEvent[] {
-  const ofStatus = withTime(rowOfStatus(httpStatus).event, timed);
+  const ofStatus = withTime(rowOfStatus(httpStatus)[1], timed);
   if (named === undefined) return [ofStatus];
   const ofCode = withTime(eventOfCode[named], timed);
   return httpStatuses[named] === httpStatus ? [ofCode] : [ofCode, ofStatus];

@@ -30,9 +30,6 @@ export interface Ran {
 /** Whether a call has run the operation, before its first attempt: nothing was sent. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };
 
-/** Whether the operation ran, for a request with a successful response. */
-export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
-
 /** The more severe of two attempts: if either may have run the operation, the call may have run it. */
 export function worse(a: Ran, b: Ran): Ran {
   const difference = severity.indexOf(a.executed) - severity.indexOf(b.executed);

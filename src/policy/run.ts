@@ -11,9 +11,11 @@ import {
   nothingSent,
   type Ran,
   type RetryState,
-  ranWell,
   worse,
 } from "./retry.js";
+
+/** Whether the operation ran, for a request with a successful response. */
+export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" };
 
 /** How many calls a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken. */
 export const pendingForEach = 4;

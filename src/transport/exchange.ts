@@ -2,7 +2,6 @@
 // transport adds only how bytes leave and arrive.
 import type { RetryEvent, StatusCode } from "../errors/codes.js";
 import type { Multipart } from "../files/multipart.js";
-import type { FetchLike } from "../options/types.js";
 import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
 import type { Deadline } from "./time.js";
 
@@ -88,12 +87,8 @@ export interface TransportOptions {
   readonly keepAliveMs: number;
   /** The caller's agent of node:http or node:https. */
   readonly agent: object | undefined;
-  /** The caller's undici dispatcher. */
-  readonly dispatcher?: unknown;
   /** The URL of a proxy, or "env". */
   readonly proxy: string | undefined;
-  /** The caller's fetch function. */
-  readonly fetch?: FetchLike | undefined;
 }
 
 /** Sends requests. Follows no redirect and retries nothing. */
@@ -133,28 +128,31 @@ const nothing = new Uint8Array();
  * its body that arrived.
  */
 export class TransportResponse {
-  readonly status: number;
-  readonly ok: boolean;
+  declare readonly status: number;
+  declare readonly ok: boolean;
   /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
-  protected limit: number;
+  declare protected limit: number;
   // The decoded bytes: the only chunk, or a buffer with room for more. Chunks are not kept: each is an object of some 400
   // bytes, however few bytes it has.
-  protected buffer: Uint8Array = nothing;
-  protected kept = 0;
+  declare protected buffer: Uint8Array;
+  declare protected kept: number;
   /** Why no byte of the body is kept: its encoding is unknown. Set with the first bytes. */
-  unread: string | undefined;
-  readonly #headers: () => Readonly<Record<string, string>>;
+  declare unread: string | undefined;
+  declare private readonly makeHeaders: () => Readonly<Record<string, string>>;
 
-  /** @param headers Returns the response's headers, which few calls need */
-  constructor(status: number, maxResponseBytes: number, headers: () => Readonly<Record<string, string>>) {
-    this.#headers = headers;
+  /** @param makeHeaders Returns the response's headers, which few calls need */
+  constructor(status: number, maxResponseBytes: number, makeHeaders: () => Readonly<Record<string, string>>) {
     this.status = status;
     this.ok = status >= 200 && status < 300;
     this.limit = this.ok ? maxResponseBytes : maxErrorBytes;
+    this.buffer = nothing;
+    this.kept = 0;
+    this.unread = undefined;
+    this.makeHeaders = makeHeaders;
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#headers();
+    return this.makeHeaders();
   }
 
   /**
@@ -207,23 +205,25 @@ export class TransportResponse {
 
 /** One request in flight. It ends once: with its response, or with a failure. */
 export abstract class Exchange<Received extends TransportResponse = TransportResponse> {
-  readonly whole: Promise<TransportResponse>;
+  declare readonly whole: Promise<TransportResponse>;
   /** The response, once its headers have arrived. */
-  response: Received | undefined;
+  declare response: Received | undefined;
   /** The request; undefined once the exchange has ended: an agent that still queues it then keeps no body in memory. */
-  protected request: TransportRequest | undefined;
+  declare protected request: TransportRequest | undefined;
   /** The request's body while it is sent, if the transport sees how far sending got. */
-  protected body: { readonly incomplete: boolean; close(): void } | undefined;
-  protected resolve!: (response: TransportResponse) => void;
-  #reject!: (failure: TransportFailure) => void;
+  declare protected body: { readonly incomplete: boolean; close(): void } | undefined;
+  declare protected resolve: (response: TransportResponse) => void;
+  declare private reject: (failure: TransportFailure) => void;
 
   constructor(request: TransportRequest) {
     this.request = request;
+    this.response = undefined;
+    this.body = undefined;
     // Set before anything of the caller is called (a fetch function, a dispatcher, an agent), which may end the call.
     request.lifetime.running = this;
     this.whole = new Promise((resolve, reject) => {
       this.resolve = resolve;
-      this.#reject = reject;
+      this.reject = reject;
     });
   }
 
@@ -259,7 +259,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
     this.request = undefined;
     this.body?.close();
-    this.#reject(failure);
+    this.reject(failure);
     this.stop();
   }
 

@@ -1,16 +1,12 @@
-import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
-import type { Outcome, PreparedRequest } from "../call/types.js";
 import type { UploadFile } from "../files/fileSource.js";
 import type { DatasetFile } from "../generated/types.js";
-import { checkCallback, checkFlag } from "../options/arguments.js";
-import { callOptionTable } from "../options/table.js";
 import type { CallPromise } from "../options/types.js";
-import type { OptionTable } from "../options/validate.js";
 import { memberOf } from "../values.js";
 import type { DatasetsOperations } from "./contractMethods.js";
-import { loaded, prepare, startCall } from "./invoke.js";
-import type { OperationArguments, UploadOptions } from "./types.js";
+import { startCall } from "./invoke.js";
+import { callOperation } from "./operationMethods.js";
+import type { UploadOptions } from "./types.js";
 
 /** Datasets of an account. The contract's `uploadDatasetFile`. */
 export interface Datasets extends DatasetsOperations {
@@ -35,32 +31,6 @@ export interface Datasets extends DatasetsOperations {
   upload(datasetId: string, file: UploadFile, options?: UploadOptions): CallPromise<DatasetFile>;
 }
 
-const uploadOptionTable: OptionTable<UploadOptions> = {
-  ...callOptionTable,
-  name: 1,
-  size: 1,
-  contentType: 1,
-  onProgress: checkCallback,
-  verifyBytes: checkFlag,
-};
-
-/** @internal Makes a call that sends a file. */
-export function makeUpload<T>(
-  client: ClientConfig,
-  input: OperationArguments,
-  options: UploadOptions | undefined,
-): Promise<Outcome<T>> {
-  return makeCall(client, input.operation, { options, table: uploadOptionTable }, (settings, own) => {
-    const draft = prepare<DatasetFile>(settings, input.operation, {
-      ids: input.ids,
-      body: undefined,
-      read: undefined,
-    });
-    const whole = loaded(import("./uploadFile.js")).then((late) => late.prepareUpload(draft, input, own));
-    return { ...draft, whole } as PreparedRequest<never>;
-  });
-}
-
 /** @internal Makes {@link Datasets} with a client's settings. */
 export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
   return {
@@ -70,7 +40,7 @@ export function createDatasets(client: ClientConfig): Pick<Datasets, "upload"> {
         // A Readable that fails before it is read would end the process. The upload reports the failure.
         if (typeof on === "function") on.call(file, "error", () => {});
         const input = { operation: "uploadDatasetFile", ids: { dataset_id: datasetId }, body: file } as const;
-        return makeUpload<DatasetFile>(client, input, options);
+        return callOperation<DatasetFile>(client, input, options);
       }),
   };
 }

@@ -1,12 +1,14 @@
+import { makeCall } from "../call/call.js";
 import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
+import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import type { DeploymentsOperations } from "./contractMethods.js";
-import { invoke, startCall } from "./invoke.js";
+import { prepare, startCall } from "./invoke.js";
 
 /** Deployments of an account. The contract's `scaleDeployment`. */
 export interface Deployments extends DeploymentsOperations {
@@ -30,14 +32,14 @@ export function createDeployments(client: ClientConfig): Pick<Deployments, "scal
   return {
     scale: (deploymentId, replicaCount, options) =>
       startCall("scaleDeployment", client, () =>
-        invoke(client, "scaleDeployment", options, () => {
+        makeCall(client, "scaleDeployment", { options, table: callOptionTable }, (settings) => {
           // Callers used to other clients may pass one object: the message then shows this method's arguments.
           if (typeof deploymentId !== "string")
             throw invalid("deploymentId", "deploymentId of scale(id, replicas) must be a string.");
           const ids = { deployment_id: checkId(deploymentId, "deploymentId") };
           const body = { replicaCount };
           validate(body, requests.scaleDeployment.body, "body");
-          return { ids, body, read: readNothing };
+          return prepare(settings, "scaleDeployment", { ids, body, read: readNothing });
         }),
       ),
   };

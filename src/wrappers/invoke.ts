@@ -1,6 +1,5 @@
 // Turns a method's arguments into a request and the promise of a call.
 import { hiding, loadHiding, publishRefusal } from "#platform";
-import { makeCall } from "../call/call.js";
 import { endedFailure, redactorIfLoaded } from "../call/noResponse.js";
 import { seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
@@ -10,26 +9,10 @@ import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../er
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
-import { callOptionTable } from "../options/table.js";
-import type { CallOptions, CallPromise } from "../options/types.js";
+import type { CallPromise, CallResponse } from "../options/types.js";
 import { camelCase, type RequestRules } from "../options/validate.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
-
-/**
- * Makes one call of an operation. Nothing is sent before everything is checked.
- * @param specOf Checks the arguments. @throws StatusError
- */
-export function invoke<T>(
-  client: ClientConfig,
-  operation: OperationId,
-  options: CallOptions | undefined,
-  specOf: (settings: CallSettings) => CallSpec<T>,
-): Promise<Outcome<T>> {
-  return makeCall(client, operation, { options, table: callOptionTable }, (settings) =>
-    prepare(settings, operation, specOf(settings)),
-  );
-}
 
 /**
  * Turns a call of an operation into a request; nothing is sent. A body or a reader that takes a while is added later.
@@ -97,26 +80,27 @@ function withoutPrototypes(value: unknown): unknown {
   return copy;
 }
 
-/** Starts a call at once; everything that `run` throws, such as for invalid arguments, rejects the promise. */
+/**
+ * Starts a call at once; everything that `run` throws, such as for invalid arguments, rejects the promise.
+ * @param present Turns the outcome into what `withResponse()` resolves to
+ */
 export function startCall<T>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
   run: () => Promise<Outcome<T>>,
-): CallPromise<T> {
-  return start(operation, client, run, ({ data, response, attempts }) => ({
-    data,
-    attempts: attempts(),
-    ...seenOf(response),
-  }));
-}
-
-/** Starts a call whose outcome may have any type: `present` turns it into what `withResponse()` resolves to. */
-export function start<T, O extends { readonly data: T }, R>(
+): CallPromise<T>;
+export function startCall<O extends { readonly data: unknown }, R>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
   run: () => Promise<O>,
   present: (outcome: O) => R,
-): Promise<O["data"]> & { withResponse(): Promise<R> } {
+): Promise<O["data"]> & { withResponse(): Promise<R> };
+export function startCall<O extends { readonly data: unknown }>(
+  operation: OperationName,
+  client: Pick<ClientConfig, "secrets">,
+  run: () => Promise<O>,
+  present: (outcome: O) => unknown = responseOf as never,
+): Promise<unknown> & { withResponse(): Promise<never> } {
   let outcome: Promise<O>;
   try {
     outcome = run();
@@ -141,9 +125,13 @@ export function start<T, O extends { readonly data: T }, R>(
     withResponse: async () => {
       await value;
       await loadHiding();
-      return present(succeeded);
+      return present(succeeded) as never;
     },
   });
+}
+
+function responseOf<T>({ data, response, attempts }: Outcome<T>): CallResponse<T> {
+  return { data, attempts: attempts(), ...seenOf(response) };
 }
 
 /** Waits for a module that is loaded on first use. @throws StatusError `UNAVAILABLE` when it cannot be loaded */

@@ -1,13 +1,12 @@
 import { makeCall } from "../call/call.js";
 import type { ClientConfig } from "../call/settings.js";
-import type { Outcome } from "../call/types.js";
+import type { Outcome, PreparedRequest } from "../call/types.js";
 import { requests } from "../generated/contract.js";
-import { checkCount } from "../options/arguments.js";
+import { checkCallback, checkCount, checkFlag } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
 import { ownValue } from "../values.js";
-import { makeUpload } from "./datasets.js";
 import { loaded, prepare, startCall } from "./invoke.js";
 import type {
   ClientInside,
@@ -16,6 +15,7 @@ import type {
   RequestOptions,
   ServiceCall,
   ServiceRequest,
+  UploadOptions,
 } from "./types.js";
 
 // The module behind `client.request` and added operations, loaded with the first such call: few programs make one.
@@ -53,23 +53,29 @@ export function addOperations<T extends object>(
 export function createCalls(
   settings: ClientConfig,
 ): Pick<ClientInside, "callEncoded" | "callOperation"> & { readonly request: ServiceCall } {
+  const callAny = <T>(
+    options: RequestOptions | undefined,
+    prepareIn: (
+      part: Awaited<ReturnType<typeof late>>,
+      ...call: Parameters<Prepare<T>>
+    ) => ReturnType<Prepare<T>>,
+  ) =>
+    startCall<T>("request", settings, () =>
+      makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
+        prepareIn(await late(), ...call),
+      ),
+    );
   return {
     callEncoded: (request, options, onResponse) =>
-      startCall("request", settings, () =>
-        makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
-          (await late()).prepareEncoded(...call, request, onResponse),
-        ),
-      ),
+      callAny(options, (part, ...call) => part.prepareEncoded(...call, request, onResponse)),
     callOperation: (input, options) =>
       startCall(input.operation, settings, () => callOperation(settings, input, options)),
     request: <T>(request: ServiceRequest, options?: RequestOptions) =>
-      startCall<T>("request", settings, () =>
-        makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
-          (await late()).prepareAny<T>(...call, request),
-        ),
-      ),
+      callAny<T>(options, (part, ...call) => part.prepareAny<T>(...call, request)),
   };
 }
+
+type Prepare<T> = Parameters<typeof makeCall<T>>[3];
 
 const { accountId: _, ...sharedNames } = callOptionTable;
 const requestOptionTable = {
@@ -77,19 +83,30 @@ const requestOptionTable = {
   maxResponseBytes: checkCount,
 } as object as OptionTable<CallOptions>;
 
-function callOperation(
+const uploadOptionTable: OptionTable<UploadOptions> = {
+  ...callOptionTable,
+  name: 1,
+  size: 1,
+  contentType: 1,
+  onProgress: checkCallback,
+  verifyBytes: checkFlag,
+};
+
+/** @internal Calls an operation whose body is written, or whose file is opened, by a part that is loaded then. */
+export function callOperation<T>(
   client: ClientConfig,
   input: OperationArguments,
   options: CallOptions | undefined,
-): Promise<Outcome<unknown>> {
-  const { file }: RequestRules = requests[input.operation];
-  if (file !== undefined) return makeUpload(client, input, options);
-  return makeCall(client, input.operation, { options, table: callOptionTable }, (settings) => {
-    const draft = prepare<unknown>(settings, input.operation, {
-      ids: input.ids,
-      body: undefined,
-      read: undefined,
-    });
-    return { ...draft, whole: late().then(({ prepareOperation }) => prepareOperation(draft, input)) };
+): Promise<Outcome<T>> {
+  const { operation, ids } = input;
+  const { file }: RequestRules = requests[operation];
+  const table = file === undefined ? callOptionTable : uploadOptionTable;
+  return makeCall(client, operation, { options, table }, (settings, own) => {
+    const draft = prepare<never>(settings, operation, { ids, body: undefined, read: undefined });
+    const whole: Promise<PreparedRequest<unknown>> =
+      file === undefined
+        ? late().then((part) => part.prepareOperation(draft, input))
+        : loaded(import("./uploadFile.js")).then((part) => part.prepareUpload(draft, input, own));
+    return { ...draft, whole } as PreparedRequest<never>;
   });
 }

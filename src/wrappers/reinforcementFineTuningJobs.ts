@@ -1,3 +1,4 @@
+import { makeCall } from "../call/call.js";
 import { readObject } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { codeOfGrpcNumber, type StatusCode } from "../errors/codes.js";
@@ -5,11 +6,12 @@ import { StatusError } from "../errors/statusError.js";
 import { httpStatuses } from "../generated/contract.js";
 import type { ReinforcementFineTuningJob } from "../generated/types.js";
 import { checkId } from "../options/arguments.js";
+import { callOptionTable } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { validate } from "../options/validate.js";
 import { memberOf, valueOr } from "../values.js";
 import type { ReinforcementFineTuningJobsOperations } from "./contractMethods.js";
-import { invoke, startCall } from "./invoke.js";
+import { prepare, startCall } from "./invoke.js";
 
 /** Reinforcement fine-tuning jobs of an account. The contract's `resumeReinforcementFineTuningJob`. */
 export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobsOperations {
@@ -34,11 +36,17 @@ export function createReinforcementFineTuningJobs(
   return {
     resume: (jobId, options) =>
       startCall("resumeReinforcementFineTuningJob", client, () =>
-        invoke(client, "resumeReinforcementFineTuningJob", options, () => ({
-          ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
-          body: {},
-          read: readJob,
-        })),
+        makeCall(
+          client,
+          "resumeReinforcementFineTuningJob",
+          { options, table: callOptionTable },
+          (settings) =>
+            prepare(settings, "resumeReinforcementFineTuningJob", {
+              ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
+              body: {},
+              read: readJob,
+            }),
+        ),
       ),
   };
 }

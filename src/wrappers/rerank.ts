@@ -1,10 +1,11 @@
+import { makeCall } from "../call/call.js";
 import { readObject, readRerank } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import { invalid } from "../errors/statusError.js";
 import { requests } from "../generated/contract.js";
 import type { RerankRequest, RerankResponse } from "../generated/types.js";
 import { checkDuration } from "../options/arguments.js";
-import { checkSignal } from "../options/table.js";
+import { callOptionTable, checkSignal } from "../options/table.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import { checkSpelling, ownProperties, validate } from "../options/validate.js";
 import type { Limiters } from "../policy/limiter.js";
@@ -12,13 +13,13 @@ import type { RerankCall } from "../ranking/rank.js";
 import type { RerankItems } from "../ranking/types.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf, ownValue } from "../values.js";
-import { invoke, loaded, start, startCall } from "./invoke.js";
+import { loaded, prepare, startCall } from "./invoke.js";
 
 // Checked: the body, by the contract's rules, and that no field is another spelling of a known one. Sent: the body as JSON
 // by the contract's row `rerankDocuments`, with the client's `rerankModel` if it names no model. Read: the JSON object of
 // the response, whose `data` must be a list of entries with an `index` and a `relevance_score`.
 const { body: rules } = requests.rerankDocuments;
-const readResponse = readObject((value) => readRerank(value));
+const readResponse = readObject(readRerank);
 
 /** Ranks documents by their relevance to a query. The contract's `rerankDocuments`. */
 export interface Rerank {
@@ -50,8 +51,8 @@ export interface Rerank {
 
 /** @internal Makes {@link Rerank} with a client's settings. */
 export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
-  const send: RerankCall["send"] = (body, own, read) =>
-    invoke(client, "rerankDocuments", own, (settings) => {
+  const send: RerankCall["send"] = (body, options, read) =>
+    makeCall(client, "rerankDocuments", { options, table: callOptionTable }, (settings) => {
       if (typeof memberOf(memberOf(body, "documents"), "0") === "object")
         throw invalid("documents[0]", "documents[0] must be a string.", {
           hint: "Rank objects with rerank.items.",
@@ -61,12 +62,12 @@ export function createRerank(client: ClientConfig, limiters: Limiters): Rerank {
       const { rerankModel } = settings.client;
       const isWhole = rerankModel === undefined || ownValue(body, "model") !== undefined;
       const whole = isWhole ? body : { ...body, model: rerankModel };
-      return { ids: undefined, body: whole, read };
+      return prepare(settings, "rerankDocuments", { ids: undefined, body: whole, read });
     });
   const rerank = (body: RerankRequest, options?: CallOptions): CallPromise<RerankResponse> =>
     startCall("rerankDocuments", client, () => send(body, options, readResponse));
   const items: RerankItems = (query, given, options) =>
-    start(
+    startCall(
       "rerankDocuments",
       client,
       async () => {

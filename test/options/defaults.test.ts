@@ -10,9 +10,7 @@ import { mockDefaults } from "../../src/cli/mockCommand.js";
 import { commands } from "../../src/cli/program.js";
 import { operations } from "../../src/generated/contract.js";
 import {
-  defaultConnections,
   defaultConnectMs,
-  defaultKeepAliveMs,
   defaultMaxPauseMs,
   defaultMaxRetries,
   defaultRunMs,
@@ -20,6 +18,7 @@ import {
   fewAtOnce,
   mostAtOnce,
 } from "../../src/policy/decisions.js";
+import { defaultConnections, defaultKeepAliveMs } from "../../src/transport/node/pool.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { root } from "../support/project.js";

@@ -123,7 +123,8 @@ function statusTable(): readonly unknown[] {
   const rows = statusRows.map((row) => {
     const statuses = all.filter((status) => rowOfStatus(status) === row);
     const stated = statuses.filter((status) => !codeOfHttpStatus(status).inferred);
-    return { code: row.code, event: row.event, statuses: ranges(statuses), notInferred: stated };
+    const [code, event] = row;
+    return { code, event, statuses: ranges(statuses), notInferred: stated };
   });
   return rows;
 }

@@ -10,6 +10,10 @@ import { watchTunnels } from "./connect.js";
 import { proxyCredentialsOf, proxyFor, proxyVariable } from "./proxies.js";
 import { environmentProxies, idleSockets, requestOptions, withoutIdle } from "./quirks.js";
 
+// The defaults of options that only pools have.
+export const defaultKeepAliveMs: number = 4_000;
+export const defaultConnections: number = 128;
+
 /** How a pool connects: its agent, and how many calls use it at one time (`limit`). */
 interface PoolOptions {
   readonly agent: http.Agent;

@@ -2,7 +2,7 @@
 import type http from "node:http";
 import { invalid } from "../../errors/statusError.js";
 import { FormBlob, FormStream } from "../../files/multipart.js";
-import type { DispatcherLike } from "../../options/types.js";
+import type { ClientOptions, DispatcherLike } from "../../options/types.js";
 import { memberOf, urlOf } from "../../values.js";
 import {
   Exchange,
@@ -22,6 +22,8 @@ import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js"
 import { Connecting } from "./connect.js";
 import { refusedByAlert, textOf } from "./networkErrors.js";
 import {
+  defaultConnections,
+  defaultKeepAliveMs,
   idleSince,
   idleUntil,
   OriginPools,
@@ -45,23 +47,27 @@ import {
 /**
  * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
  * are kept alive.
- * @param given The names of the connection options that the caller gave.
+ * @param names The names of the connection options.
  * @throws StatusError
  */
-export function createNodeTransport(options: TransportOptions, given: readonly string[]): Transport {
+export function createNodeTransport(own: ClientOptions, names: readonly (keyof ClientOptions)[]): Transport {
+  const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
+  const options: TransportOptions = { maxConnections, keepAliveMs, agent: own.agent, proxy: own.proxy };
   // With a dispatcher, any other connection option conflicts. Without one, only `agent`, `fetch` and `proxy` do.
-  const ways = given.filter((name) => options.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name));
+  const ways = names.filter(
+    (name) => own[name] !== undefined && (own.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name)),
+  );
   if (ways.length > 1)
     throw invalid(ways[1], `${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
   // Fetch functions other than Node's may send a stream without its length. So only a file on disk is sent as a stream,
   // which keeps it out of memory, and a file in memory is sent as a Blob.
-  if (options.fetch)
-    return createFetchTransport(options.fetch, (form) =>
+  if (own.fetch)
+    return createFetchTransport(own.fetch, (form) =>
       Object.hasOwn(form.part.file, "isOnDisk")
         ? new FormStream(form, holdErrorsOf(form.contentType))
         : new FormBlob(form),
     );
-  const { dispatcher, agent, proxy } = options;
+  const { dispatcher, agent, proxy } = own;
   if (dispatcher !== undefined) {
     const isObject = typeof dispatcher === "object" && dispatcher !== null;
     if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
