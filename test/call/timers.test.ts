@@ -162,9 +162,9 @@ describe("timers of somebody else", () => {
   test("a clock that a test has moved on stays exact", async () => {
     const { after, firedAt, now } = await import("../../src/transport/time.js");
     firedAt(now() + 1234.567);
-    expect(now() - performance.now()).toSatisfy(
-      (movedMs: number) => Math.abs(movedMs - Math.round(movedMs)) < 0.1,
-    );
+    // The largest: on a busy machine time passes between the two clocks.
+    const movedMs = Math.max(...Array.from({ length: 100 }, () => now() - performance.now()));
+    expect(Math.abs(movedMs - Math.round(movedMs))).toBeLessThan(0.1);
     await new Promise<void>((resolve) => void after(1, resolve));
   });
 });
