@@ -126,7 +126,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
         budget.left = Math.min(budgetRule.full, budget.left + budgetRule.successGain);
         // The call has succeeded: an error in the callback or the log does not fail it.
         if (onAttempt || client.log) {
-          await loadHiding();
+          if (!hiding) await deadline.untilEnded(loadHiding()).catch(() => {});
           valueOr(() => report(call, attemptRecord(result, number, durationMs), result), undefined);
         }
         return outcomeOf(result, attempts, durationMs);

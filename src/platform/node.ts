@@ -30,7 +30,7 @@ export function warn(text: string): void {
 }
 
 /** Does nothing: what hides keys in texts is loaded. */
-export function loadHiding(): void {}
+export async function loadHiding(): Promise<void> {}
 
 /** Always empty: Node needs no permission to read environment variables. */
 export function permissionFor(_variables: readonly string[]): string {

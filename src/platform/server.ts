@@ -32,7 +32,7 @@ function withFreshClient(init: RequestInit): RequestInit {
 let fresh: unknown;
 
 /** Does nothing: what hides keys in texts is loaded. */
-export function loadHiding(): void {}
+export async function loadHiding(): Promise<void> {}
 
 /** Always false, even if a test has defined a global `document`. */
 export function isBrowser(): boolean {

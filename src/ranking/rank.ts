@@ -1,5 +1,5 @@
 // Ranks items in batches. Loaded with the first `rerank.items`.
-import { isTraced, loadHiding, publish } from "#platform";
+import { hiding, isTraced, loadHiding, publish } from "#platform";
 import { type ResponseReader, readObject } from "../call/response.js";
 import { type ClientConfig, callSettings } from "../call/settings.js";
 import type { Outcome } from "../call/types.js";
@@ -134,6 +134,8 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
     }
   };
   const { limiters, loaded, deadline } = rerank;
+  // Each batch tells its attempts, in whose texts keys are hidden.
+  if (!hiding) await deadline.untilEnded(loadHiding());
   const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
   let concurrency: number | Limiter = max;
   // A search finds the limit by 429s, for which a call with `maxRetries` may have too few retries.
@@ -180,6 +182,5 @@ async function rankBatch<T>(
     call,
     readObject((value) => readRanking(value, documents)),
   );
-  await loadHiding();
   return { number, ranking: data, attempts: attempts(), response };
 }

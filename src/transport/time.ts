@@ -265,7 +265,7 @@ export class Deadline {
 }
 
 // One listener per signal for all calls that it ends: Node warns of a leak at the eleventh listener.
-const listening = new WeakMap<AbortSignalLike, { calls: Set<Pick<Deadline, "end">>; onAbort: () => void }>();
+const listening = new WeakMap<AbortSignalLike, ReturnType<typeof listenTo>>();
 
 /** Ends a call when the signal is aborted, or now if it is. Returns a function that stops listening; call it once. */
 export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">): (() => void) | undefined {
@@ -273,22 +273,24 @@ export function endOnAbort(signal: AbortSignalLike, call: Pick<Deadline, "end">)
     call.end("aborted");
     return undefined;
   }
-  let found = listening.get(signal);
-  if (found === undefined) {
-    const calls = new Set<Pick<Deadline, "end">>();
-    const onAbort = (): void => {
-      for (const each of calls) each.end("aborted");
-    };
-    found = { calls, onAbort };
-    listening.set(signal, found);
-    signal.addEventListener("abort", onAbort);
-  }
-  const { calls, onAbort } = found;
-  calls.add(call);
+  const { calls, onAbort } = listening.get(signal) ?? listenTo(signal);
+  const member = { at: 0, call };
+  addTo(calls, member);
   return () => {
-    calls.delete(call);
-    if (calls.size > 0) return;
+    removeFrom(calls, member);
+    if (calls.length > 0) return;
     signal.removeEventListener("abort", onAbort);
     listening.delete(signal);
   };
+}
+
+function listenTo(signal: AbortSignalLike) {
+  const calls: { at: number; call: Pick<Deadline, "end"> }[] = [];
+  // A copy of the list, because a call that ends removes itself from the list.
+  const onAbort = () => {
+    for (const { call } of [...calls]) call.end("aborted");
+  };
+  listening.set(signal, { calls, onAbort });
+  signal.addEventListener("abort", onAbort);
+  return { calls, onAbort };
 }
