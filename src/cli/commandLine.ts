@@ -141,7 +141,7 @@ function parsed(command: Command, args: readonly string[]) {
     return { options: Object.fromEntries(values) as CommandOptions, args: found.positionals };
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).code?.startsWith("ERR_PARSE_ARGS")) throw error;
-    const [option = ""] = /--?[a-z][a-z-]{0,20}(?=[' ])/.exec((error as Error).message) ?? [];
+    const [option = ""] = /--?[a-z\d][a-z-]{0,20}(?=[' ])/.exec((error as Error).message) ?? [];
     const known = options.find(({ long, short }) => long === option || short === option);
     if (known === undefined) throw new UsageError(`Option ${option && `'${option}' `}is unknown.`);
     if (known.value === "") throw new UsageError(`${known.long} takes no value.`);

@@ -33,6 +33,7 @@ test("a file that changed while it was sent ends with 1, and with 2 before anyth
 test.each([
   ["a key as an argument", ["resume", "job-1", `--api-key=${canaryKey}`], "A key cannot be an argument"],
   ["an unknown option", ["resume", "job-1", "--tiemout=5"], "Option '--tiemout' is unknown."],
+  ["a negative number of replicas", ["scale", "web", "-1"], "Option '-1' is unknown."],
 ])("%s ends with 2 before anything is sent", async (_, args, said) => {
   const { exitCode, stderr } = await run(args);
   expect([exitCode, server.requests, stderr]).toEqual([2, [], expect.stringContaining(said)]);
