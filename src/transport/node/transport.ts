@@ -19,8 +19,8 @@ import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
 import { DispatcherExchange } from "../undici.js";
 import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
-import { Connecting } from "./connect.js";
-import { refusedByAlert, textOf } from "./networkErrors.js";
+import { type Connecting, connecting } from "./connect.js";
+import { refusedByAlert, refusedByProxy, textOf } from "./networkErrors.js";
 import {
   defaultConnections,
   defaultKeepAliveMs,
@@ -211,8 +211,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       // The body of a queued request is written when it gets its socket: nothing is copied until then.
       if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
       if (message.reusedSocket) return;
-      this.#connecting = new Connecting(message, request, this.#pool, this);
-      this.#connecting.begin(this.#isQueued);
+      const waiting = { exchange: this, isQueued: this.#isQueued };
+      this.#connecting = connecting(message, request, this.#pool, waiting);
     } catch (cause) {
       // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
       const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
@@ -242,7 +242,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       return;
     // A proxy opened no tunnel for Node's own agent (NODE_USE_ENV_PROXY).
     const status = networkCode(cause) === "ERR_PROXY_TUNNEL" && memberOf(cause, "statusCode");
-    if (typeof status === "number") this.#connecting?.refused(status);
+    if (typeof status === "number") this.failed(...refusedByProxy(status));
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!response) this.failed(textOf(cause), { cause });
