@@ -81,16 +81,6 @@ export function networkCode(error: unknown): string {
   return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
 }
 
-export interface TransportOptions {
-  readonly maxConnections: number;
-  /** How long an idle socket is kept, in milliseconds. */
-  readonly keepAliveMs: number;
-  /** The caller's agent of node:http or node:https. */
-  readonly agent: object | undefined;
-  /** The URL of a proxy, or "env". */
-  readonly proxy: string | undefined;
-}
-
 /** Sends requests. Follows no redirect and retries nothing. */
 export interface Transport {
   /** Loads the modules that sending to an address needs; undefined if none is missing. */

@@ -34,31 +34,8 @@ subscribe("undici:client:connectError", (message) => {
   if (typeof error === "object" && error !== null) neverConnected.add(error);
 });
 
-/**
- * Returns the phase in which an error happened.
- * @param phase The phase before the error.
- * @param isEarly Whether `dispatch` had not yet returned.
- */
-function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
-  if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
-  const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
-  if (isLost || /^(read|write)/.test(String(memberOf(error, "syscall")))) return "headers";
-  return isEarly ? "connect" : phase;
-}
-
 /** The message of the error that undici and interceptors receive when this client ends a request. */
 const endedText = "The request was ended.";
-
-/**
- * Keeps undici from sending a request that has ended.
- * @param isTold Whether undici has reported an error of the request.
- */
-function refuseStart(controller: Controller, isTold: () => boolean): void {
-  const ended = new Error(endedText);
-  controller.abort(ended);
-  // Interceptors such as `dump` do not pass an abort on to undici, but a thrown error reaches undici itself.
-  if (!isTold()) throw ended;
-}
 
 /** One request in flight, and its handler of undici 7 and 8. */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
@@ -120,7 +97,12 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#controller = controller;
     this.heard += 1;
     // The request ended while it was queued, and undici cannot remove a queued request. None of it is sent.
-    if (request === undefined) refuseStart(controller, () => this.#isTold);
+    if (request === undefined) {
+      const ended = new Error(endedText);
+      controller.abort(ended);
+      // Interceptors such as `dump` do not pass an abort on to undici, but a thrown error reaches undici itself.
+      if (!this.#isTold) throw ended;
+    }
     // undici starts a request again if HTTP/2 refused its stream: only the first start counts.
     else if (isFirst) request.lifetime.started();
     if (!announces.has(this.#dispatcher)) announces.set(this.#dispatcher, true);
@@ -162,34 +144,35 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
 
   #broke(thrown: unknown, isThrown: boolean): void {
     if (this.request === undefined) return;
-    const cause = errorOf(thrown);
-    const hasResponse = this.response !== undefined;
-    if (!hasResponse) this.response = responseIn(cause, this);
-    if (hasResponse) this.cut(cutShort(cause), { cause });
+    const cause = isInstance(thrown, Error)
+      ? thrown
+      : new Error(textFor(thrown ?? "The dispatcher does not say why."));
+    const before = this.response;
+    this.response ??= responseIn(cause, this);
+    if (before) this.cut(cutShort(cause), { cause });
     else if (this.response) this.ended();
     else this.failed(...meaningOf(cause, this.#phaseAt(cause), isThrown));
   }
 
+  // The phase in which an error happened.
   #phaseAt(error: Error): Phase {
-    return this.#controller ? "headers" : phaseAtError(error, this.phase, this.#isEarly);
+    if (this.#controller) return "headers";
+    if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
+    const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
+    if (isLost || /^(read|write)/.test(String(memberOf(error, "syscall")))) return "headers";
+    return this.#isEarly ? "connect" : this.phase;
   }
 }
 
 const noFlow: Flow = { pause() {}, resume() {} };
 
-function dispatchedResponse(
-  status: number,
-  maxResponseBytes: number,
-  headers: IncomingHttpHeaders,
-): DecodedResponse {
-  const encoding = firstHeader(headers, "content-encoding");
-  return new DecodedResponse(status, maxResponseBytes, encoding, () => headersIn(headers));
-}
-
-// Converts the headers of undici: names in lower case, and one string for each name.
-function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
-  const names = Object.keys(headers);
-  return Object.fromEntries(names.map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]));
+function dispatchedResponse(status: number, limit: number, headers: IncomingHttpHeaders): DecodedResponse {
+  // Names in lower case, and one string for each name.
+  const readHeaders = () =>
+    Object.fromEntries(
+      Object.keys(headers).map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]),
+    );
+  return new DecodedResponse(status, limit, firstHeader(headers, "content-encoding"), readHeaders);
 }
 
 /** The response that an error stands for. Interceptors, such as those that retry, turn a response into an error. */
@@ -246,13 +229,6 @@ class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
 
 // undici's codes for a request that it does not accept, or for a dispatcher that accepts none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
-
-/** Converts any value that a dispatcher threw to an error. */
-export function errorOf(thrown: unknown): Error {
-  return isInstance(thrown, Error)
-    ? thrown
-    : new Error(textFor(thrown ?? "The dispatcher does not say why."));
-}
 
 /**
  * The message and the details of a failure, from a dispatcher's error.

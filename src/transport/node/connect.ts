@@ -26,13 +26,12 @@ export interface Connecting {
  * Opens a connection: name lookup, TCP, the tunnel through a proxy and TLS are one phase, with one timeout for all of them.
  * Keeps no request: an agent's queue may keep what is returned, and the request would keep its body in memory.
  * @param pool The agent that connects, and whether this client made that agent
- * @param isQueued Whether the request waits for one of the sockets that its agent already has
  */
 export function connecting(
   message: ClientRequest,
   { url: { protocol }, connectTimeoutMs: timeoutMs }: TransportRequest,
   { agent, isOwn }: { readonly agent: object; readonly isOwn: boolean },
-  { exchange, isQueued }: { readonly exchange: Exchange & { connected(): void }; readonly isQueued: boolean },
+  exchange: Exchange & { readonly isQueued: boolean; connected(): void },
 ): Connecting {
   const isSecure = protocol === "https:";
   let stopTimer: (() => void) | undefined;
@@ -69,7 +68,7 @@ export function connecting(
       else timedOut();
     });
   };
-  if (!isQueued) startTimer();
+  if (!exchange.isQueued) startTimer();
   // Agents made with agent-base report the proxy's response to CONNECT with this event.
   message.once("proxyConnect", (response: { statusCode: number; headers?: object }) => {
     const { statusCode: status } = response;

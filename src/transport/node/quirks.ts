@@ -5,7 +5,7 @@ import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { DispatcherLike } from "../../options/types.js";
 import { isLoopback, memberOf, textFor, WithoutPrototype } from "../../values.js";
-import { networkCode, type TransportRequest } from "../exchange.js";
+import { networkCode } from "../exchange.js";
 import { nextTurn } from "../time.js";
 
 /**
@@ -16,33 +16,6 @@ export const turnsToConfirm: number = 8;
 
 /** Measures how long the event loop has been busy. Read when the module loads, because tests replace it. */
 export const eventLoopUtilization: typeof performance.eventLoopUtilization = performance.eventLoopUtilization;
-
-/** The options for a request of node:http. */
-export function requestOptions(
-  { method, url, headers }: TransportRequest,
-  { agent, protocol }: { readonly agent: http.Agent; readonly protocol?: string | undefined },
-): http.RequestOptions {
-  const options: http.RequestOptions = {
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-    port: url.port,
-    path: url.pathname + url.search,
-    method,
-    agent,
-    headers,
-  };
-  if (protocol !== undefined) options.protocol = protocol;
-  // Object.prototype has no enumerable members, so this loop runs only if it is polluted.
-  for (const _ in Object.prototype)
-    return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
-  return options;
-}
-
-// Options that http.request reads from a polluted Object.prototype unless they are own properties. They are added only
-// then: each costs about 2 µs a request, since agents copy the options into an object without a prototype.
-const optional: readonly string[] =
-  "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
-    " ",
-  );
 
 /**
  * Ignores a socket's errors until it is closed; errors that matter fail its request. Node removes its own listener when

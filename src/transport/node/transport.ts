@@ -12,7 +12,6 @@ import {
   type SeenDetails,
   sourceFailed,
   type Transport,
-  type TransportOptions,
   type TransportRequest,
 } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
@@ -22,6 +21,7 @@ import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js"
 import { type Connecting, connecting } from "./connect.js";
 import { refusedByAlert, refusedByProxy, textOf } from "./networkErrors.js";
 import {
+  type ConnectionOptions,
   defaultConnections,
   defaultKeepAliveMs,
   idleSince,
@@ -52,7 +52,7 @@ import {
  */
 export function createNodeTransport(own: ClientOptions, names: readonly (keyof ClientOptions)[]): Transport {
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
-  const options: TransportOptions = { maxConnections, keepAliveMs, agent: own.agent, proxy: own.proxy };
+  const { dispatcher, agent, proxy } = own;
   // With a dispatcher, any other connection option conflicts. Without one, only `agent`, `fetch` and `proxy` do.
   const ways = names.filter(
     (name) => own[name] !== undefined && (own.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name)),
@@ -67,10 +67,8 @@ export function createNodeTransport(own: ClientOptions, names: readonly (keyof C
         ? new FormStream(form, holdErrorsOf(form.contentType))
         : new FormBlob(form),
     );
-  const { dispatcher, agent, proxy } = own;
   if (dispatcher !== undefined) {
-    const isObject = typeof dispatcher === "object" && dispatcher !== null;
-    if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
+    if (typeof memberOf(dispatcher, "dispatch") !== "function") {
       throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 7 or 8.", {
         hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
       });
@@ -85,6 +83,7 @@ export function createNodeTransport(own: ClientOptions, names: readonly (keyof C
   // The error never shows the proxy's URL, which may hold a password.
   if (proxy !== undefined && proxy !== "env" && !isUrl)
     throw invalid("proxy", 'proxy must be a URL such as http://proxy.example.com:3128, or "env".');
+  const options: ConnectionOptions = { maxConnections, keepAliveMs, agent, proxy };
   return new NodeTransport(options, new OriginPools(options), true);
 }
 
@@ -92,7 +91,7 @@ class NodeTransport implements Transport {
   readonly secrets: readonly string[];
   readonly maxConnections: number | undefined;
   readonly ready: Transport["ready"];
-  readonly #options: TransportOptions;
+  readonly #options: ConnectionOptions;
   readonly #origins: OriginPools;
   // Whether this is the transport of the first client: made by `createClient`, not by `withOptions`.
   readonly #isFirst: boolean;
@@ -100,7 +99,7 @@ class NodeTransport implements Transport {
   // The pools that this client uses, by origin. There are several only if `withOptions` changes the base URL.
   readonly #joined: Map<string, SharedPool> = new Map();
 
-  constructor(options: TransportOptions, origins: OriginPools, isFirst: boolean) {
+  constructor(options: ConnectionOptions, origins: OriginPools, isFirst: boolean) {
     const { agent, proxy, maxConnections } = options;
     this.secrets = origins.secrets;
     this.maxConnections = agent === undefined ? maxConnections : undefined;
@@ -141,12 +140,6 @@ class NodeTransport implements Transport {
 // Node joins a string body with the headers for one write, which copies it: one of so many characters becomes a Buffer.
 const longText = 16_384;
 
-function writtenBody({ body }: TransportRequest): string | Uint8Array | undefined {
-  return typeof body === "string" && body.length >= longText
-    ? Buffer.from(body)
-    : (body as string | Uint8Array | undefined);
-}
-
 /** One request in flight over node:http or node:https. */
 export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
   readonly #pool: Pool;
@@ -157,8 +150,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   #reused = false;
   #connecting: Connecting | undefined;
   #connected = false;
-  // Whether the request waits for a socket of the caller's agent.
-  #isQueued = false;
+  /** Whether the request waits for one of the sockets that the caller's agent already has. */
+  isQueued = false;
   #letWritesFail: (() => void) | undefined;
   readonly fresh: boolean;
 
@@ -186,6 +179,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     const { headers, body, form, lifetime } = request;
     if (form) this.body = new SentForm(form, lifetime.timeoutMs);
     acceptEncodings(headers, body);
+    const isLong = typeof body === "string" && body.length >= longText;
     // Without a body, node:http itself adds what the method needs.
     const length = body === undefined ? form?.size : Buffer.byteLength(body);
     if (length !== undefined) headers["content-length"] = String(length);
@@ -207,12 +201,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
         this.ended();
       });
       message.on("socket", this.#take);
-      this.#isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      this.isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
       // The body of a queued request is written when it gets its socket: nothing is copied until then.
-      if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
+      if (!this.isQueued && this.body === undefined) message.end(isLong ? Buffer.from(body) : body);
       if (message.reusedSocket) return;
-      const waiting = { exchange: this, isQueued: this.#isQueued };
-      this.#connecting = connecting(message, request, this.#pool, waiting);
+      this.#connecting = connecting(message, request, this.#pool, this);
     } catch (cause) {
       // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
       const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
@@ -310,7 +303,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.body.send(message).catch((cause) => this.failed(sourceFailed(cause), { reason: "source", cause }));
     // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
     // subscribers of its diagnostics channel.
-    else if (this.#isQueued) process.nextTick(() => this.request && message.end(writtenBody(this.request)));
+    else if (this.isQueued) process.nextTick(() => this.request && message.end(this.request.body));
   };
 
   readonly #receive = (message: http.IncomingMessage): void => {
