@@ -1,9 +1,8 @@
-// Sends through undici's `dispatch`, if a client has a dispatcher or a mock replaces the network. An interceptor may keep
-// back the start of a request.
+// Sends through undici's `dispatch`, if a client has a dispatcher or a mock replaces the network.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
-import { FormBytes, type Multipart } from "../files/multipart.js";
+import { FormBytes } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, ownValue, textFor, valueOr, WithoutPrototype } from "../values.js";
 import {
@@ -24,10 +23,10 @@ interface Controller extends Flow {
   abort(reason: Error): void;
 }
 
-// Whether each dispatcher was seen to announce the start of a request. Clients with the same dispatcher share this.
+// Whether each dispatcher was seen to announce the start of a request: an interceptor may keep that back.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
-// The connect errors of all dispatchers: without them, a reset in a TLS handshake would count as one of a sent request.
+// Connect errors: a reset in a TLS handshake would otherwise count as one of a sent request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
@@ -40,7 +39,7 @@ const endedText = "The request was ended.";
 /** One request in flight, and its handler of undici 7 and 8. */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
-  declare protected body: DispatchedForm | undefined;
+  declare protected body: FormBytes | undefined;
   #controller: Controller | undefined;
   protected heard = 0;
   // `#isEarly`: `dispatch` has not yet returned. `#isTold`: undici has reported an error of the request.
@@ -66,16 +65,16 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
   #begin({ url, method, headers, body, form }: TransportRequest): void {
     acceptEncodings(headers, body);
     if (form) {
-      this.body = new DispatchedForm(form, (text, cause) => this.failed(text, { reason: "source", cause }));
+      this.body = new FormBytes(form, holdErrorsOf(form.contentType), heldBytes);
       if (form.size !== undefined) headers["content-length"] = String(form.size);
     }
-    // Without a prototype: undici would read its other options from a polluted Object.prototype.
+    // Without a prototype: undici would read other options from a polluted one.
     const options = Object.assign(new WithoutPrototype(), {
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers,
-      body: this.body ?? body,
+      body: this.body ? { [Symbol.asyncIterator]: () => this.#readForm() } : body,
       // 0 turns off undici's own timeouts: the call sets the deadlines.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -89,6 +88,19 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
       this.#broke(thrown, true);
     }
     this.#isEarly = false;
+  }
+
+  async *#readForm(): AsyncGenerator<Uint8Array> {
+    const { body } = this;
+    try {
+      // undici reads a form a second time if it retries by itself: it would lack the bytes read so far.
+      if (body?.begun)
+        throw new Error("The dispatcher sends the request again by itself; a file is sent once.");
+      if (body) yield* body.chunks;
+    } catch (cause) {
+      this.failed(sourceFailed(cause), { reason: "source", cause });
+      throw cause;
+    }
   }
 
   onRequestStart(controller: Controller): void {
@@ -194,46 +206,15 @@ function firstHeader(headers: IncomingHttpHeaders, name: string): string | undef
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// Chunks of fewer bytes than this are copied: undici's socket may hold one while the next is read into the same memory.
+// Chunks of a file with fewer bytes than this are copied: undici's socket may hold one while the next is read into the same memory.
 const heldBytes = 256 * 1024;
-
-/** A form with a file, as an iterable body. undici reads the next chunk once its socket has taken the previous ones. */
-class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
-  readonly #failed: (text: string, cause: unknown) => void;
-
-  constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
-    super(form, holdErrorsOf(form.contentType), heldBytes);
-    this.#failed = failed;
-  }
-
-  // undici asks for a second iterator if it retries a request by itself. It fails: it would lack the bytes read so far.
-  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    if (this.begun) {
-      const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
-      this.#failed(cause.message, cause);
-      throw cause;
-    }
-    this.begun = true;
-    return this.#read();
-  }
-
-  async *#read(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.chunks;
-    } catch (cause) {
-      this.#failed(sourceFailed(cause), cause);
-      throw cause;
-    }
-  }
-}
 
 // undici's codes for a request that it does not accept, or for a dispatcher that accepts none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
 /**
  * The message and the details of a failure, from a dispatcher's error.
- * @param phase How far the request got.
- * @param isThrown Whether `dispatch` threw the error. If so, an error without a code is an interceptor's, not undici's.
+ * @param isThrown Whether `dispatch` threw the error: without a code it is then an interceptor's, not undici's
  */
 function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: SeenDetails] {
   const code = networkCode(error);
