@@ -10,10 +10,7 @@ import { textOf } from "./networkErrors.js";
 // A JSON body of at most this many characters asks for no compression: its response has one or two packets.
 const shortBody = 2_000;
 
-/**
- * Sets a request's `accept-encoding` header, in place of the caller's. A request with a short body gets one only if the
- * caller gave one.
- */
+/** Sets `accept-encoding`, in place of the caller's; with a short body, only if the caller gave one. */
 export function acceptEncodings(headers: Record<string, string>, body: unknown): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
   if (isShort && headers["accept-encoding"] === undefined) return;
@@ -85,8 +82,7 @@ export class DecodedResponse extends TransportResponse {
     else exchange.ended();
   }
 
-  // Creates the decoder when the first bytes arrive: an empty body, such as that of a HEAD, has nothing to decode even
-  // if its header names an encoding.
+  // With the first bytes: an empty body, such as that of a HEAD, has nothing to decode whatever its header names.
   #open(first: Uint8Array, exchange: Exchange): void {
     const names = (this.#encoding ?? "").split(",").map((name) => name.trim().toLowerCase());
     const encodings = names.filter((name) => name !== "" && name !== "identity");
@@ -132,8 +128,7 @@ export class DecodedResponse extends TransportResponse {
 
 // A gzipped body of at most this many bytes is decoded in one step once it is whole: a zlib stream costs some 100 µs.
 const shortZipped = 16_384;
-// A gzipped body that decodes to more bytes than this is decoded in a stream, which does not block the event loop. So is
-// an invalid one, whose error the stream reports.
+// A body that decodes to more bytes is decoded in a stream, which does not block the event loop and reports errors.
 const shortDecoded = 262_144;
 
 /** The message for a response's body that broke off. */
@@ -147,10 +142,7 @@ export interface Flow {
   resume(): unknown;
 }
 
-/**
- * Creates the stream that decodes a content encoding; undefined if it is unknown.
- * @param first The first byte of the body.
- */
+/** Creates the stream that decodes a content encoding; undefined if it is unknown. @param first The body's first byte */
 function createDecoder(
   [encoding, ...more]: readonly string[],
   first: number | undefined,

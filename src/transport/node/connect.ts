@@ -1,4 +1,4 @@
-// How a connection is opened: name lookup, TCP, the tunnel through a proxy, TLS.
+// How a connection is opened.
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
@@ -23,9 +23,8 @@ export interface Connecting {
 }
 
 /**
- * Opens a connection: name lookup, TCP, the tunnel through a proxy and TLS are one phase, with one timeout for all of them.
- * Keeps no request: an agent's queue may keep what is returned, and the request would keep its body in memory.
- * @param pool The agent that connects, and whether this client made that agent
+ * Opens a connection: name lookup, TCP, the tunnel through a proxy and TLS are one phase with one timeout. Does not keep
+ * the request: an agent's queue may keep what is returned, and with it the body in memory.
  */
 export function connecting(
   message: ClientRequest,
@@ -61,8 +60,7 @@ export function connecting(
     stopTimer = after(timeoutMs, () => {
       const now = performance.now();
       const busyMs = eventLoopUtilization().active - active;
-      // While the loop was blocked, nothing could connect, so the timer is extended by that time. It is extended only
-      // once, in case the loop is always busy.
+      // While the loop was blocked, nothing could connect: the timer is extended by that time, once.
       if (isLate(dueAt, now) || busyMs > timeoutMs / 2)
         stopTimer = after(Math.min(Math.max(now - dueAt, busyMs), timeoutMs), timedOut);
       else timedOut();
@@ -128,13 +126,13 @@ export function watchTunnels(agent: object, isOwn: boolean): void {
 }
 
 /**
- * The addresses that a new socket tries. If a host has several, Node tries one after another, and gives up each but the
- * last after 250 ms (500 on Node 26), however long the connect timeout is.
+ * The addresses that a new socket tries, one after another: Node gives up each but the last after 250 ms (500 on Node
+ * 26), however long the connect timeout is.
  */
 export class Addresses {
   readonly socket: Socket;
   readonly #options: ReturnType<typeof connectOptions>;
-  // How many milliseconds the agent allowed for each address when it opened the socket; undefined for Node's default.
+  // How many milliseconds the agent allowed for each address; undefined for Node's default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
   readonly #ended: Map<string, unknown> = new Map();
@@ -165,8 +163,7 @@ export class Addresses {
   }
 
   /**
-   * Records that no connection was made. If Node gave an address up early, the agent's next sockets give each address
-   * an equal share of the connect timeout.
+   * No connection was made: if Node gave an address up early, the next sockets give each an equal share of the timeout.
    * @param late Whether the connect timeout is over
    */
   failed(connectTimeoutMs: number, late: boolean): void {
@@ -175,7 +172,7 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /** Records the connection. If only the last address accepted it, the others get Node's short default time again. */
+  /** If only the last address accepted the connection, the others get Node's short default time again. */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);

@@ -45,10 +45,8 @@ import {
 } from "./quirks.js";
 
 /**
- * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
- * are kept alive.
- * @param names The names of the connection options.
- * @throws StatusError
+ * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function.
+ * @param names The names of the connection options. @throws StatusError
  */
 export function createNodeTransport(own: ClientOptions, names: readonly (keyof ClientOptions)[]): Transport {
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
@@ -59,8 +57,8 @@ export function createNodeTransport(own: ClientOptions, names: readonly (keyof C
   );
   if (ways.length > 1)
     throw invalid(ways[1], `${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  // Fetch functions other than Node's may send a stream without its length. So only a file on disk is sent as a stream,
-  // which keeps it out of memory, and a file in memory is sent as a Blob.
+  // Fetch functions other than Node's may send a stream without its length: only a file on disk is sent as one, which
+  // keeps it out of memory.
   if (own.fetch)
     return createFetchTransport(own.fetch, (form) =>
       Object.hasOwn(form.part.file, "isOnDisk")
@@ -93,7 +91,7 @@ class NodeTransport implements Transport {
   readonly ready: Transport["ready"];
   readonly #options: ConnectionOptions;
   readonly #origins: OriginPools;
-  // Whether this is the transport of the first client: made by `createClient`, not by `withOptions`.
+  // Whether its client was made by `createClient`, not by `withOptions`.
   readonly #isFirst: boolean;
   readonly #isMockable: boolean;
   // The pools that this client uses, by origin. There are several only if `withOptions` changes the base URL.
@@ -251,8 +249,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.body?.waitForRest(() => this.failed(respondedEarly, {}));
   }
 
-  // Delivers the response once Node confirms that the request was sent: the next call then finds its connection free.
-  // After `turns` turns without that, delivers the response anyway.
+  // Delivers the response once Node confirms that the request was sent, so that the next call finds its connection free;
+  // after `turns` turns, anyway.
   protected override deliver(response: DecodedResponse, turns: number = turnsToConfirm): void {
     const message = this.#message as http.ClientRequest;
     const isFirst = this.request !== undefined;
@@ -301,8 +299,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#letWritesFail = holdWriteErrors(socket);
     if (this.body)
       this.body.send(message).catch((cause) => this.failed(sourceFailed(cause), { reason: "source", cause }));
-    // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
-    // subscribers of its diagnostics channel.
+    // In the next tick: within the `socket` event, Node would report the start twice to its diagnostics channel.
     else if (this.isQueued) process.nextTick(() => this.request && message.end(this.request.body));
   };
 
@@ -323,7 +320,6 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.#message?.destroy();
   }
 
-  // Releases what the request held: its body, its socket's writes, the connection that was being made.
   #free(): void {
     this.body?.close();
     this.body = undefined;
