@@ -1,15 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { createTransport, inspectedAs, isBrowser, runtime } from "#platform";
-import {
-  ClientConfig,
-  checkAccountId,
-  checkAddress,
-  checkKey,
-  checkModel,
-  type GivenSettings,
-  logOf,
-} from "./call/settings.js";
+import { ClientConfig, checkAccountId, checkAddress, checkKey, checkModel, logOf } from "./call/settings.js";
 import type { ClientSettings } from "./call/types.js";
 import { invalid } from "./errors/statusError.js";
 import { version } from "./generated/version.js";
@@ -19,7 +11,6 @@ import { ownProperties } from "./options/validate.js";
 import { budget, defaultConnectMs } from "./policy/decisions.js";
 import type { Limiters } from "./policy/limiter.js";
 import type { Transport } from "./transport/exchange.js";
-import { WithoutPrototype } from "./values.js";
 import { addMethods } from "./wrappers/contractClient.js";
 import type { ContractClient } from "./wrappers/contractMethods.js";
 import { createDatasets, type Datasets } from "./wrappers/datasets.js";
@@ -105,7 +96,8 @@ function build(
   const { baseUrl, apiKey, accountId, rerankModel, userAgent = "", logger, logLevel } = options;
   const isLogged = logger !== undefined || logLevel !== undefined;
   // The settings have no prototype, so a polluted Object.prototype sets none. `ownProperties` checked most values.
-  const given: GivenSettings = Object.assign(new WithoutPrototype(), options, {
+  const settings = new ClientConfig({
+    ...options,
     baseUrl: checkAddress(baseUrl, "baseUrl", options.allowInsecureHttp === true),
     apiKey: typeof apiKey === "function" ? apiKey : checkKey(apiKey, "apiKey"),
     accountId: checkAccountId(accountId, "accountId"),
@@ -118,11 +110,10 @@ function build(
     headers: (options.headers ?? {}) as ClientSettings["headers"],
     log: isLogged ? logOf(options, logLevel ?? "info", "logLevel") : undefined,
   });
-  const settings = new ClientConfig(given);
   const limiters: Limiters = { running: shared.running };
   const close = async (): Promise<void> => {
     // A copy of the list, because a call that ends removes itself from the list.
-    for (const call of [...given.calls]) call.end("closed");
+    for (const call of [...settings.calls]) call.end("closed");
     transport.close();
   };
   const { request, ...inner } = createCalls(settings);
@@ -140,7 +131,7 @@ function build(
     [inside]: { limiters, ...inner } satisfies ClientInside,
     // console.log shows the address and the account, never the key.
     ...inspectedAs(() => {
-      const { baseUrl, accountId } = given;
+      const { baseUrl, accountId } = settings;
       const account = accountId === undefined ? "" : `, accountId: ${JSON.stringify(accountId)}`;
       return `Client { baseUrl: ${JSON.stringify(baseUrl)}${account} }`;
     }),

@@ -18,9 +18,9 @@ import type { CallSettings, ClientSettings, Log } from "./types.js";
  * @param operation The operation. If its path has an account id, the call's options or the client must give one.
  * @throws StatusError when the client lacks a setting that the call needs.
  */
-export function callSettings(late: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
+export function callSettings(client: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
-  const client = late.settle(needsAccount && own.accountId === undefined);
+  client.settle(needsAccount && own.accountId === undefined);
   const policy = (own as { readonly [attemptPolicy]?: Lane })[attemptPolicy];
   return {
     client,
@@ -32,17 +32,13 @@ export function callSettings(late: ClientConfig, own: CallOptions, operation: Op
     headers:
       own.headers === undefined
         ? client.headers
-        : { ...client.headers, ...(own.headers as ClientSettings["headers"]) },
+        : { ...client.headers, ...(own.headers as ClientConfig["headers"]) },
     onAttempt: own.onAttempt ?? client.onAttempt,
     accountId: own.accountId ?? client.accountId,
     // The call joins its run (bulk, rerank.items) last, after all checks: an invalid call does not count in the run.
     policy: policy?.admitted(client.transport),
   };
 }
-
-/** The settings from a client's options; undefined where the environment may supply the value. */
-export type GivenSettings = Omit<ClientSettings, "baseUrl" | "apiKey"> &
-  Pick<ClientOptions, "baseUrl" | "apiKey" | "allowInsecureHttp" | "logBodies">;
 
 /** The environment variable of each setting. */
 export const variables = {
@@ -54,32 +50,40 @@ export const variables = {
 } as const;
 
 /** A client's settings. The environment is read at the first call, so that a build can create clients without it. */
-export class ClientConfig {
-  /** The deadlines of this client's running calls. */
-  readonly calls: ClientSettings["calls"];
-  readonly #given: GivenSettings;
-  #settled: ClientSettings | undefined;
+export class ClientConfig extends WithoutPrototype<ClientSettings> {
+  #isComplete = false;
 
-  constructor(given: GivenSettings) {
-    this.calls = given.calls;
-    this.#given = given;
+  constructor(given: Omit<ClientSettings, "baseUrl" | "apiKey"> & Pick<ClientOptions, "baseUrl" | "apiKey">) {
+    super();
+    Object.assign(this, given);
   }
 
   /** The secrets that no message may show: the API key, if it is known, and a proxy's credentials. */
   get secrets(): readonly string[] {
-    const { apiKey = readVariable(variables.apiKey, false), transport } = this.#settled ?? this.#given;
+    const { apiKey = readVariable(variables.apiKey, false), transport } = this;
     return [typeof apiKey === "string" ? apiKey : "", ...(transport.secrets ?? [])];
   }
 
   /**
-   * The settings for a call. The environment is not read again once nothing is missing.
+   * Completes the settings for a call. The environment is not read again once nothing is missing.
    * @throws StatusError that names every missing setting, or an environment variable with an invalid value.
    */
-  settle(needsAccount: boolean): ClientSettings {
-    const settled = this.#settled;
-    if (settled !== undefined && !(needsAccount && settled.accountId === undefined)) return settled;
-    this.#settled = withEnvironment(settled ?? this.#given, needsAccount);
-    return this.#settled;
+  settle(needsAccount: boolean): void {
+    if (this.#isComplete && !(needsAccount && this.accountId === undefined)) return;
+    const {
+      baseUrl = readOption("baseUrl", (value, name) =>
+        checkAddress(value, name, this.allowInsecureHttp === true),
+      ),
+      apiKey = readOption("apiKey", checkKey),
+      accountId = readOption("accountId", checkAccountId, needsAccount),
+      rerankModel = readOption("rerankModel", checkModel, false),
+    } = this;
+    if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
+      throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
+    }
+    const log = this.log ?? readOption("log", (text, name) => logNamed(text, name, this.logBodies), false);
+    Object.assign(this, { baseUrl, apiKey, accountId, rerankModel, log });
+    this.#isComplete = true;
   }
 }
 
@@ -112,21 +116,6 @@ export const checkModel: Check<string | undefined> = seen(checkText);
 
 /** Checks that an API key can be sent in a header, if it is given. */
 export const checkKey: Check<string | undefined> = seen(checkApiKey, unseen);
-
-function withEnvironment(given: GivenSettings, needsAccount: boolean): ClientSettings {
-  const baseUrl =
-    given.baseUrl ??
-    readOption("baseUrl", (value, name) => checkAddress(value, name, given.allowInsecureHttp === true));
-  const apiKey = given.apiKey ?? readOption("apiKey", checkKey);
-  const accountId = given.accountId ?? readOption("accountId", checkAccountId, needsAccount);
-  const rerankModel = given.rerankModel ?? readOption("rerankModel", checkModel, false);
-  if (baseUrl === undefined || apiKey === undefined || (needsAccount && accountId === undefined)) {
-    throw missing({ baseUrl, apiKey, accountId: needsAccount ? accountId : "" });
-  }
-  const log = given.log ?? readOption("log", (text, name) => logNamed(text, name, given.logBodies), false);
-  // Without a prototype, like `given`: a polluted Object.prototype cannot add a setting.
-  return Object.assign(new WithoutPrototype(), given, { baseUrl, apiKey, accountId, rerankModel, log });
-}
 
 // An empty variable counts as unset.
 function readOption<T>(

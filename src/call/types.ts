@@ -2,7 +2,7 @@
 import type { Attempt, OperationName } from "../errors/codes.js";
 import type { Failure } from "../errors/failure.js";
 import type { Multipart } from "../files/multipart.js";
-import type { AbortSignalLike, ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
+import type { ApiKey, AttemptEvent, CallOptions, ClientOptions } from "../options/types.js";
 import type { Ran } from "../policy/retry.js";
 import type { Lane } from "../policy/run.js";
 import type { Redact } from "../redact/redact.js";
@@ -43,14 +43,8 @@ export interface PreparedRequest<T> {
   readonly content: unknown;
 }
 
-/** A client's settings: its connection to the service, and the defaults of its calls. */
-export interface ClientSettings
-  extends Readonly<
-    Pick<
-      ClientOptions,
-      "accountId" | "rerankModel" | "timeoutMs" | "attemptTimeoutMs" | "maxRetries" | "onAttempt"
-    >
-  > {
+/** A client's settings: its options, its connection to the service, and the defaults of its calls. */
+export interface ClientSettings extends Readonly<Omit<ClientOptions, "headers">> {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly userAgent: string;
@@ -65,18 +59,14 @@ export interface ClientSettings
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The options of one call, checked and joined with its client's. */
-export interface CallSettings {
+/** The options of one call, checked and joined with its client's. A missing time is that of the operation. */
+export interface CallSettings
+  extends Readonly<
+    Pick<CallOptions, "signal" | "timeoutMs" | "attemptTimeoutMs" | "idempotent" | "onAttempt" | "accountId">
+  > {
   readonly client: ClientSettings;
-  readonly signal: AbortSignalLike | undefined;
-  /** The deadline of the call. Undefined means the operation's default deadline. */
-  readonly timeoutMs: number | undefined;
-  readonly attemptTimeoutMs: number | undefined;
   readonly maxRetries: number;
-  readonly idempotent: boolean | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  readonly onAttempt: CallOptions["onAttempt"];
-  readonly accountId: string | undefined;
   /** Decides about the attempts of a call that is one of many (bulk, rerank.items); undefined for a single call. */
   readonly policy: Lane | undefined;
 }

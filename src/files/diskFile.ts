@@ -14,28 +14,26 @@ export async function openPath(path: string | UrlLike, name: string | undefined)
   // With O_NONBLOCK (not on Windows), opening a named pipe does not wait until something writes to it.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const handle = await open(filePath, flags).catch((cause) => refuseToOpen(filePath, cause));
-  let opened: BigIntStats;
-  let fileName: string;
   try {
-    opened = await handle.stat({ bigint: true });
+    const opened = await handle.stat({ bigint: true });
     if (!opened.isFile()) throw notOneFile(filePath, opened.isDirectory());
-    fileName = name ?? checkFileName(filePath, "file");
+    const size = Number(opened.size);
+    const check = (): Promise<void> => checkUnchanged(handle, opened);
+    return {
+      name: name ?? checkFileName(filePath, "file"),
+      size,
+      type: "",
+      replayable: true,
+      blob: undefined,
+      isOnDisk: true,
+      check,
+      chunks: () => readAhead(handle, size, check),
+      close: () => handle.close(),
+    };
   } catch (error) {
     await handle.close();
     throw error;
   }
-  const check = (): Promise<void> => checkUnchanged(handle, opened);
-  return {
-    name: fileName,
-    size: Number(opened.size),
-    type: "",
-    replayable: true,
-    blob: undefined,
-    isOnDisk: true,
-    check,
-    chunks: () => readAhead(handle, Number(opened.size), check),
-    close: () => handle.close(),
-  };
 }
 
 // Compares mtime, not ctime: a new name or other permissions do not change the content.
@@ -69,7 +67,7 @@ async function* readAhead(
       position += bytesRead;
       return buffer.subarray(0, bytesRead);
     });
-    // The read is awaited later, once the previous chunk was sent. Until then a failure must not count as unhandled.
+    // Awaited once the previous chunk was sent: until then a failure must not count as unhandled.
     filled.catch(() => {});
     return filled;
   };
@@ -124,16 +122,8 @@ function openFailure(path: string, { code, name }: NodeJS.ErrnoException): strin
   return `cannot be opened (${code ?? "unknown reason"})`;
 }
 
-/**
- * Returns the file source of a Blob whose bytes may be on disk, such as the Blob of Bun.file.
- * @param size The size that the caller gave.
- * @throws StatusError when the Blob cannot be read
- */
-export async function openBlob(
-  blob: Blob,
-  source: FileSource,
-  size: number | undefined,
-): Promise<FileSource> {
+/** Returns the file source of a Blob whose bytes may be on disk, such as that of Bun.file. @throws StatusError */
+export async function openBlob(blob: Blob, source: FileSource, size?: number): Promise<FileSource> {
   // Bun reports no size for a pipe (Bun.stdin) or for a file in remote storage.
   if (!Number.isFinite(blob.size)) return fromStream(blob.stream(), source.name, size);
   // Bun.file reports size 0 also for a file that does not exist.

@@ -16,9 +16,7 @@ export function filePartOf({ file: name = "file", body }: RequestRules): {
 export interface FetchForm {
   /** The `duplex` option of `fetch`: "half" if the body is a stream. */
   readonly duplex: "half" | undefined;
-  /**
-   * Returns why reading the file failed, if that caused an error of `fetch`. `isUnsent` means that sending never began.
-   */
+  /** Why reading the file failed, if that caused an error of `fetch`. `isUnsent`: sending never began. */
   failedBy(error: unknown): { readonly cause: unknown; readonly isUnsent?: boolean } | undefined;
   /** Whether the response came before all of the form was sent. */
   readonly incomplete: boolean;
@@ -30,14 +28,9 @@ export interface FetchForm {
   close(): void;
 }
 
-/**
- * A multipart/form-data body with one part, named `field`, which holds a file. The file name is escaped as browsers do.
- */
+/** A multipart/form-data body whose one part, named `field`, holds a file. */
 export class Multipart implements FetchForm {
-  /**
-   * The file, and its largest size in bytes. `onSent` receives the number of bytes that the network has taken so far;
-   * `done` is true when no more follow.
-   */
+  /** `onSent` receives the number of bytes that the network has taken so far; `done` is true when no more follow. */
   declare readonly part: {
     readonly file: FileSource;
     readonly maxFileBytes: number;
@@ -56,22 +49,22 @@ export class Multipart implements FetchForm {
 
   constructor(field: string, type: string, part: Multipart["part"]) {
     const { name, size } = part.file;
+    // Escaped as browsers do.
+    const fileName = name.replaceAll('"', "%22");
     // Not crypto.randomUUID: pages on plain http lack it. Each byte becomes three digits, so the length is fixed.
     const digits = crypto.getRandomValues(new Uint8Array(16)).map((byte) => 100 + (byte % 100));
     const boundary = `tunerank-${digits.join("")}`;
     this.part = part;
     this.contentType = `multipart/form-data; boundary=${boundary}`;
     this.head =
-      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${name.replaceAll('"', "%22")}"\r\n` +
+      `--${boundary}\r\nContent-Disposition: form-data; name="${field}"; filename="${fileName}"\r\n` +
       `Content-Type: ${type}\r\n\r\n`;
     this.tail = `\r\n--${boundary}--\r\n`;
     const framing = encode(this.head + this.tail).byteLength;
     this.size = size === undefined ? undefined : framing + size;
   }
 
-  /**
-   * The platform reports no progress while it sends a Blob. Once the response begins, the whole Blob counts as sent.
-   */
+  /** The platform reports no progress while it sends a Blob, which counts as sent once the response begins. */
   responded(): void {
     const { file, onSent } = this.part;
     if (file.blob) onSent(file.size ?? 0, true);
@@ -79,10 +72,8 @@ export class Multipart implements FetchForm {
 
   /** A Blob of a file on disk reports a change of the file only when it is read: then `fetch` fails with this error. */
   failedBy(error: unknown): ReturnType<FetchForm["failedBy"]> {
-    const isChange = [error, memberOf(error, "cause")].some(
-      (each) => memberOf(each, "name") === "NotReadableError",
-    );
-    if (!isChange) return undefined;
+    const names = [memberOf(error, "name"), memberOf(memberOf(error, "cause"), "name")];
+    if (!names.includes("NotReadableError")) return undefined;
     return { cause: new SourceError("FAILED_PRECONDITION", "The file changed while it was read.") };
   }
 
@@ -110,10 +101,7 @@ export class Multipart implements FetchForm {
   }
 }
 
-/**
- * Yields the file's bytes and checks their count against the file's size and limit. Each chunk counts as sent when the
- * next is requested.
- */
+/** Yields the file's bytes and checks their count. Each chunk counts as sent when the next is requested. */
 export async function* fileChunks({
   file,
   maxFileBytes,
@@ -136,21 +124,16 @@ export async function* fileChunks({
 
 // The error of a file whose size is not the expected one.
 function changed({ size, replayable }: FileSource, found: string): SourceError {
-  return new SourceError(
-    "FAILED_PRECONDITION",
-    replayable
-      ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
-      : `The stream had ${found} bytes, but size is ${size}.`,
-  );
+  const message = replayable
+    ? `The file changed while it was read: it had ${size} bytes, then ${found}.`
+    : `The stream had ${found} bytes, but size is ${size}.`;
+  return new SourceError("FAILED_PRECONDITION", message);
 }
 
 // The size in bytes of the slices in which Node's `fetch` receives a Blob.
 const sliceBytes = 256 * 1024;
 
-/**
- * A form as a Blob, which any `fetch` function accepts. Node's `fetch` reads a Blob with its method `stream`, which
- * here records how much was read. For a `fetch` that does not call `stream`, this is an ordinary Blob.
- */
+/** A form as a Blob. Node's `fetch` reads it with its method `stream`, which here records how much was read. */
 export class FormBlob implements FetchForm {
   readonly duplex = undefined;
   readonly #form: Multipart;
@@ -162,10 +145,7 @@ export class FormBlob implements FetchForm {
     this.#form = form;
   }
 
-  /**
-   * Whether the response came before the Blob was read whole. False for mocks, which send nothing: MSW makes the
-   * response itself, MockAgent reads only the first slice.
-   */
+  /** False for mocks, which send nothing: MSW makes the response itself, MockAgent reads only the first slice. */
   get incomplete(): boolean {
     return !this.#isMade && this.#reads > 1 && this.#leftBytes > 0;
   }
@@ -227,15 +207,13 @@ function pulledStream(
   );
 }
 
-/**
- * The bytes of a form, for a sender that does not report how far it got. This class records what the sender has read.
- */
+/** The bytes of a form, for a sender that does not report how far it got: records what the sender has read. */
 export class FormBytes {
   protected readonly form: Multipart;
-  // `begun`: the sender has begun to read the bytes. `#complete`: the sender has read the whole file.
-  protected begun = false;
+  /** Whether the sender has begun to read the bytes. */
+  begun = false;
   #complete = false;
-  protected readonly chunks: AsyncGenerator<Uint8Array>;
+  readonly chunks: AsyncGenerator<Uint8Array>;
   readonly #onClose: (() => void) | undefined;
 
   /**
@@ -248,26 +226,23 @@ export class FormBytes {
     this.chunks = this.#read(copiedBelow);
   }
 
-  /** Whether the response came before the sender had read the whole file. */
   get incomplete(): boolean {
     return this.begun && !this.#complete;
   }
 
-  /**
-   * Called when a response arrives. If nothing was read by then, a mock responded, and the whole file counts as sent.
-   */
+  /** If nothing was read when a response arrives, a mock responded, and the whole file counts as sent. */
   responded(): void {
     const { file, onSent } = this.form.part;
     if (!this.begun) onSent(file.size ?? 0, true);
   }
 
-  /** Stops reading the file, even if only a part was read. */
   close(): void {
     void this.chunks.return(undefined).catch(() => {});
     this.#onClose?.();
   }
 
   async *#read(copiedBelow: number): AsyncGenerator<Uint8Array> {
+    this.begun = true;
     yield encode(this.form.head);
     for await (const chunk of fileChunks(this.form.part))
       yield chunk.byteLength < copiedBelow ? new Uint8Array(chunk) : chunk;
@@ -298,11 +273,8 @@ export class FormStream extends FormBytes implements FetchForm {
 
   #refuse(): never {
     const hint = "Pass its bytes or a Blob, or leave out the option fetch.";
-    const cause = new SourceError(
-      "FAILED_PRECONDITION",
-      "The fetch function cannot send a file as a stream.",
-      hint,
-    );
+    const text = "The fetch function cannot send a file as a stream.";
+    const cause = new SourceError("FAILED_PRECONDITION", text, hint);
     this.#failed = { cause, isUnsent: true };
     throw cause;
   }
@@ -313,7 +285,6 @@ export class FormStream extends FormBytes implements FetchForm {
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    this.begun = true;
     const { done, value } = await this.chunks.next().catch((cause: unknown) => {
       this.#failed = { cause };
       throw cause;
@@ -325,9 +296,7 @@ export class FormStream extends FormBytes implements FetchForm {
   }
 }
 
-/**
- * Returns the parts of a multipart/form-data body without copying their contents; undefined if it is not well formed.
- */
+/** The parts of a multipart/form-data body, whose contents are not copied; undefined if it is not well formed. */
 export function parseMultipart(
   body: Uint8Array,
   contentType: string,
@@ -335,21 +304,17 @@ export function parseMultipart(
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain;
   if (boundary === undefined) return undefined;
-  const first = encode(`--${boundary}`);
-  const between = encode(`\r\n--${boundary}`);
-  const blankLine = encode("\r\n\r\n");
-  if (!startsWith(body, first, 0)) return undefined;
+  const delimiter = encode(`\r\n--${boundary}`);
+  // The first delimiter has no line break before it.
+  if (!startsWith(body, delimiter.subarray(2), 0)) return undefined;
   const parts: ReturnType<typeof parseMultipart> = [];
-  let start = first.length;
-  while (!startsWith(body, encode("--"), start)) {
-    if (!startsWith(body, encode("\r\n"), start)) return undefined;
-    const headEnd = find(body, blankLine, start);
-    const contentStart = headEnd + blankLine.length;
-    const contentEnd = headEnd === -1 ? -1 : find(body, between, contentStart);
-    if (contentEnd === -1) return undefined;
+  for (let start = delimiter.length - 2; !startsWith(body, encode("--"), start); ) {
+    const headEnd = find(body, encode("\r\n\r\n"), start);
+    const end = find(body, delimiter, headEnd + 4);
+    if (headEnd === -1 || end === -1 || !startsWith(body, encode("\r\n"), start)) return undefined;
     const head = new TextDecoder().decode(body.subarray(start, headEnd));
-    parts.push({ ...readHead(head), content: body.subarray(contentStart, contentEnd) });
-    start = contentEnd + between.length;
+    parts.push({ ...readHead(head), content: body.subarray(headEnd + 4, end) });
+    start = end + delimiter.length;
   }
   return parts;
 }
@@ -381,7 +346,6 @@ function startsWith(body: Uint8Array, wanted: Uint8Array, start: number): boolea
   return wanted.every((byte, offset) => body[start + offset] === byte);
 }
 
-// Searches for the first byte with `indexOf`, which is built into the engine and fast.
 function find(body: Uint8Array, wanted: Uint8Array, from: number): number {
   const head = wanted[0] as number;
   for (let at = body.indexOf(head, from); at !== -1; at = body.indexOf(head, at + 1)) {

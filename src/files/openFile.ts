@@ -29,28 +29,21 @@ export async function openFile(
   if (size !== undefined) checkInteger(size, "size", 0);
   if (typeof file === "string" || isUrl(file)) {
     if (disk) return sized(await disk.openPath(file, given), size);
-    throw invalid(
-      "file",
-      "file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.",
-    );
+    const text = "file is a path, which cannot be opened here: pass a Blob, a File or a Uint8Array.";
+    throw invalid("file", text);
   }
   const bytes = bytesIn(file);
   if (bytes) return sized(fromBytes(bytes, needName(given, "a Uint8Array")), size);
   if (isBlob(file)) {
     const own = memberOf(file, "name");
-    const called = () =>
-      typeof own === "string" ? checkFileName(own, "file.name") : needName(undefined, "a Blob");
-    const source = fromBlob(file, given ?? called());
-    return sized(
-      disk?.openBlob && isInstance(file, globalThis.Blob) ? await disk.openBlob(file, source, size) : source,
-      size,
-    );
+    const called = given ?? (typeof own === "string" ? checkFileName(own, "file.name") : undefined);
+    const source = fromBlob(file, needName(called, "a Blob"));
+    const opened = isInstance(file, globalThis.Blob) && disk?.openBlob?.(file, source, size);
+    return sized((await opened) || source, size);
   }
   if (isStream(file)) return fromStream(file, needName(given, "a stream"), size);
-  throw invalid(
-    "file",
-    "file must be a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes.",
-  );
+  const kinds = "a path, a file: URL, a Blob, a File, a Uint8Array or a stream of bytes";
+  throw invalid("file", `file must be ${kinds}.`);
 }
 
 function fromBytes(bytes: Uint8Array, name: string): FileSource {
@@ -90,16 +83,11 @@ async function sized(source: FileSource, size: number | undefined): Promise<File
   throw invalid("size", `size is ${size}, but the file has ${source.size} bytes: size is for streams.`);
 }
 
-/**
- * Returns the base name of a path with "/" or "\", and checks that a multipart header can hold it.
- * @throws StatusError
- */
+/** The base name of a path with "/" or "\". @throws StatusError when a multipart header cannot hold it */
 export function checkFileName(value: unknown, what: string): string {
   checkString(value, what);
   const name = value.slice(Math.max(value.lastIndexOf("/"), value.lastIndexOf("\\")) + 1);
-  if (name === "" || name === "." || name === "..") {
-    throw invalid(what, `${what} must end with a file name.`);
-  }
+  if (/^\.{0,2}$/.test(name)) throw invalid(what, `${what} must end with a file name.`);
   return checkCharacters(name, what);
 }
 
@@ -131,6 +119,9 @@ function isStream(value: unknown): value is Stream {
   return typeof value === "object" && value !== null && (Symbol.asyncIterator in value || isWebStream(value));
 }
 
+const emptyStream =
+  "The stream ended without a byte: it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.";
+
 /** Returns the file source of a stream, which can be read once and must have at least one byte. */
 export function fromStream(stream: Stream, name: string, size: number | undefined): FileSource {
   let isRead = false;
@@ -152,7 +143,12 @@ export function fromStream(stream: Stream, name: string, size: number | undefine
       if (problem) throw problem.cause ?? problem;
       isRead = true;
       reader = lockedReader(stream);
-      yield* notEmpty(bytesOf(stream, reader));
+      let isEmpty = true;
+      for await (const chunk of bytesOf(stream, reader)) {
+        isEmpty &&= chunk.byteLength === 0;
+        yield chunk;
+      }
+      if (isEmpty) throw new SourceError("FAILED_PRECONDITION", emptyStream);
     },
     async close() {
       // A stream abandoned half-way would keep its file or socket open.
@@ -173,35 +169,18 @@ async function* bytesOf(stream: Stream, reader = lockedReader(stream)): AsyncGen
   }
 }
 
-/**
- * Converts a Uint8Array of any realm, such as Jest's or that of `node:vm`, to one of this realm; undefined for others.
- */
+/** A Uint8Array of any realm, such as Jest's, as one of this realm; undefined for other values. */
 function bytesIn(value: unknown): Uint8Array | undefined {
   if (value instanceof Uint8Array) return value;
   if (!ArrayBuffer.isView(value) || Reflect.get(value, Symbol.toStringTag) !== "Uint8Array") return undefined;
-  const { buffer, byteOffset, byteLength } = value;
   // A transferred buffer cannot back a new array: the other realm's array is returned, and rejected later.
-  return isDetached(value as Uint8Array)
-    ? (value as Uint8Array)
-    : new Uint8Array(buffer, byteOffset, byteLength);
+  if (isDetached(value as Uint8Array)) return value as Uint8Array;
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
 }
 
 /** Whether an array's buffer was transferred. The array then has length 0, like an empty one, but its methods throw. */
 function isDetached(bytes: Uint8Array): boolean {
   return valueOr(() => bytes.keys(), undefined) === undefined;
-}
-
-async function* notEmpty(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let empty = true;
-  for await (const chunk of chunks) {
-    empty &&= chunk.byteLength === 0;
-    yield chunk;
-  }
-  if (!empty) return;
-  throw new SourceError(
-    "FAILED_PRECONDITION",
-    "The stream ended without a byte: it was probably read elsewhere. For an empty file pass its path or an empty Uint8Array.",
-  );
 }
 
 // The error for a file that cannot be read from the beginning.
@@ -210,15 +189,15 @@ function unusable(what: string, cause?: unknown): SourceError {
   return new SourceError("FAILED_PRECONDITION", `file is ${what}.`, hint, cause);
 }
 
+// Why a stream cannot be sent; undefined if it can. Older streams, and other libraries', lack some members.
 function problemOf(stream: Stream): SourceError | undefined {
   const errored = memberOf(stream, "errored");
   if (errored) return unusable(`a stream that failed before it was sent: ${wordsOf(errored)}`, errored);
   if (used.has(stream)) return unusable("a stream that was sent already");
-  return isWebStream(stream) ? problemOfWebStream(stream) : problemOfReadable(stream);
-}
-
-// Why a Node stream cannot be sent; undefined if it can. Older streams, and other libraries', lack some members.
-function problemOfReadable(stream: object): SourceError | undefined {
+  if (isWebStream(stream)) {
+    if (memberOf(stream, "locked") === true) return unusable("a stream that is locked to a reader");
+    return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
+  }
   if (!isReadable(stream)) return undefined;
   if (memberOf(stream, "readableDidRead"))
     return unusable("a stream that was read already, at least in part");
@@ -226,13 +205,7 @@ function problemOfReadable(stream: object): SourceError | undefined {
   return memberOf(stream, "destroyed") ? unusable("a stream that was destroyed") : undefined;
 }
 
-function problemOfWebStream(stream: ReadableStreamLike): SourceError | undefined {
-  if (memberOf(stream, "locked") === true) return unusable("a stream that is locked to a reader");
-  return isDisturbed(stream) ? unusable("a stream that was read or cancelled already") : undefined;
-}
-
-// A web stream does not expose whether it was read, but the Response constructor throws for one that was read. In a
-// runtime without these classes the result is false.
+// Whether a web stream was read: the Response constructor throws for one. False in a runtime without these classes.
 function isDisturbed(stream: ReadableStreamLike): boolean {
   try {
     if (stream instanceof ReadableStream) void new Response(stream);
@@ -250,7 +223,7 @@ function isReadable(stream: object): stream is { destroy(): void } {
   return typeof memberOf(stream, "destroy") === "function";
 }
 
-// Returns the reader of a web stream, because web streams are not iterable in Safari. Undefined for other streams.
+// The reader of a web stream, which is not iterable in Safari; undefined for other streams.
 function lockedReader(stream: Stream): ReadableStreamDefaultReader<unknown> | undefined {
   if (!isWebStream(stream)) return undefined;
   used.add(stream);
@@ -269,8 +242,7 @@ async function* chunksRead(reader: ReadableStreamDefaultReader<unknown>): AsyncG
   }
 }
 
-// Returns a stream's chunks, once: it marks the iterator as used. A Readable makes a new iterator each time, so the
-// stream itself is marked, too.
+// A stream's chunks, once: a Readable makes a new iterator each time, so the stream itself is marked as used, too.
 function chunksOf(stream: AsyncIterable<unknown>): AsyncIterable<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   if (isReadable(stream)) used.add(stream);

@@ -1,5 +1,4 @@
-// The parts that all transports share: the interface, one request in flight, its response, and its failure. Each
-// transport adds only how bytes leave and arrive.
+// What all transports share: a request in flight, its response and its failure. Each adds how bytes leave and arrive.
 import type { RetryEvent, StatusCode } from "../errors/codes.js";
 import type { Multipart } from "../files/multipart.js";
 import { memberOf, textFor, valueOr, wordsOf } from "../values.js";
@@ -22,10 +21,7 @@ export interface TransportRequest {
   readonly freshSocket: boolean;
   /** Milliseconds to connect: name lookup, TCP, the tunnel through a proxy, TLS. */
   readonly connectTimeoutMs: number;
-  /**
-   * The call. `running` is set to what its end aborts, and `started` is called once the request no longer waits for
-   * other requests to end.
-   */
+  /** The call: its end aborts `running`; `started` is called once the request waits for no other request to end. */
   readonly lifetime: Pick<Deadline, "running" | "started" | "timeoutMs">;
 }
 
@@ -69,26 +65,14 @@ export function isTransportFailure(thrown: unknown): thrown is TransportFailure 
   return valueOr(() => Object.hasOwn(thrown as object, "phase"), false);
 }
 
-/** The message for a request that failed because its file could not be read: the error's own words say why. */
+/** The message for a request whose file could not be read. */
 export function sourceFailed(cause: unknown): string {
   return `Reading the file failed: ${wordsOf(cause)}`;
 }
 
-/**
- * An error's network code, such as ECONNRESET, or "". Node's fetch throws "fetch failed" with the code in its cause.
- */
+/** An error's network code, such as ECONNRESET, or "". That of Node's fetch is in its cause. */
 export function networkCode(error: unknown): string {
   return textFor(memberOf(error, "code") ?? memberOf(memberOf(error, "cause"), "code") ?? "");
-}
-
-export interface TransportOptions {
-  readonly maxConnections: number;
-  /** How long an idle socket is kept, in milliseconds. */
-  readonly keepAliveMs: number;
-  /** The caller's agent of node:http or node:https. */
-  readonly agent: object | undefined;
-  /** The URL of a proxy, or "env". */
-  readonly proxy: string | undefined;
 }
 
 /** Sends requests. Follows no redirect and retries nothing. */
@@ -101,15 +85,9 @@ export interface Transport {
   readonly maxConnections?: number | undefined;
   /** Starts to send a request. @throws TransportFailure if the proxy for its address cannot be used */
   send(request: TransportRequest): Exchange;
-  /**
-   * Returns the transport for a client made with `withOptions`, which need not be closed. Absent if such a client uses
-   * this transport itself.
-   */
+  /** The transport for a client made with `withOptions`, which need not be closed. Absent if it uses this one itself. */
   derive?(): Transport;
-  /**
-   * Closes idle sockets, unless other clients use them. On the transport of a first client, from `createClient`, this
-   * includes the idle sockets of the clients made from it with `withOptions`.
-   */
+  /** Closes idle sockets that no other client uses; of a first client, also those of clients made with `withOptions`. */
   close(): void;
 }
 
@@ -123,20 +101,16 @@ export const maxErrorBytes: number = 64 * 1024;
 
 const nothing = new Uint8Array();
 
-/**
- * A response, while its body arrives and afterwards. An error response that is cut short still counts, with the part of
- * its body that arrived.
- */
+/** A response, while its body arrives and afterwards. */
 export class TransportResponse {
   declare readonly status: number;
   declare readonly ok: boolean;
   /** How many bytes of the body are accepted, counted after decoding. `DecodedResponse` also counts them before. */
   declare protected limit: number;
-  // The decoded bytes: the only chunk, or a buffer with room for more. Chunks are not kept: each is an object of some 400
-  // bytes, however few bytes it has.
+  // The only chunk, or a buffer with room for more. Chunks are not kept: each takes some 400 bytes, however short.
   declare protected buffer: Uint8Array;
   declare protected kept: number;
-  /** Why no byte of the body is kept: its encoding is unknown. Set with the first bytes. */
+  /** Why no byte of the body is kept: its encoding is unknown. */
   declare unread: string | undefined;
   declare private readonly makeHeaders: () => Readonly<Record<string, string>>;
 
@@ -155,9 +129,7 @@ export class TransportResponse {
     return this.makeHeaders();
   }
 
-  /**
-   * A number that changes with each chunk that arrives; NaN if `fetch` may be decoding bytes that are not visible yet.
-   */
+  /** A number that changes with each chunk; NaN if `fetch` may be decoding bytes that are not visible yet. */
   get arrived(): number {
     return this.headers["content-encoding"] === undefined ? this.kept : Number.NaN;
   }
@@ -172,15 +144,13 @@ export class TransportResponse {
       return;
     }
     this.kept += chunk.byteLength;
+    const { buffer } = this;
     if (before === 0) this.buffer = chunk;
-    else {
-      const { buffer } = this;
-      if (this.kept > buffer.byteLength) {
-        this.buffer = new Uint8Array(Math.max(this.kept, 2 * before));
-        this.buffer.set(buffer);
-      }
-      this.buffer.set(chunk, before);
+    else if (this.kept > buffer.byteLength) {
+      this.buffer = new Uint8Array(Math.max(this.kept, 2 * before));
+      this.buffer.set(buffer);
     }
+    if (before > 0) this.buffer.set(chunk, before);
   }
 
   /** Calls `done` once all bytes that have arrived are decoded. */
@@ -192,12 +162,11 @@ export class TransportResponse {
     exchange.cut(`The response is larger than ${this.limit} bytes.`, { reason: "too-large" });
   }
 
-  /** A copy of the decoded body, which may be part of a larger buffer. Empty once a DecodedResponse gave `text`. */
+  /** A copy of the decoded body. Empty once a DecodedResponse gave `text`. */
   get bytes(): Uint8Array {
     return new Uint8Array(this.buffer.subarray(0, this.kept));
   }
 
-  /** The decoded body. */
   get text(): string {
     return new TextDecoder().decode(this.buffer.subarray(0, this.kept));
   }
@@ -227,22 +196,18 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
     });
   }
 
-  /** How far the request got. */
   abstract readonly phase: Phase;
   /** A number that changes when the request makes progress. Bytes of the response's body need not change it. */
   protected abstract readonly heard: number;
   /** Stops sending and receiving. */
   protected abstract stop(): void;
 
-  /**
-   * A number that changes whenever something arrives, NaN if that cannot be known; undefined before anything is sent.
-   */
+  /** A number that changes whenever something arrives, NaN if that is not known; undefined before anything is sent. */
   get arrived(): number | undefined {
     // NaN, because the response of an ended exchange may be delivered some turns of the event loop later.
     if (this.request === undefined) return Number.NaN;
-    return this.phase === "connect"
-      ? undefined
-      : this.heard + (this.response ? 1 + this.response.arrived : 0);
+    if (this.phase === "connect") return undefined;
+    return this.heard + (this.response ? 1 + this.response.arrived : 0);
   }
 
   /** Ends the request: `whole` rejects at once. */
@@ -253,8 +218,7 @@ export abstract class Exchange<Received extends TransportResponse = TransportRes
 
   failed(text: string, details: SeenDetails): void {
     if (this.request === undefined) return;
-    const { phase, response } = this;
-    const seen = { message: text, phase, reason: "network", status: response?.status };
+    const seen = { message: text, phase: this.phase, reason: "network", status: this.response?.status };
     // No prototype: the failure must hold only what was seen, nothing from a polluted Object.prototype.
     const failure: TransportFailure = Object.assign(Object.create(null), seen, details);
     this.request = undefined;

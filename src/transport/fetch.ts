@@ -81,8 +81,7 @@ class FetchExchange extends Exchange {
 
   #lost(cause: unknown, text: string = `The request failed: ${wordsOf(cause)}`): void {
     // A failure before the phase "headers" happened while the form's body was made.
-    const failed: ReturnType<FetchForm["failedBy"]> =
-      this.body?.failedBy(cause) ?? (this.phase === "connect" ? { cause } : undefined);
+    const failed = this.body?.failedBy(cause) ?? (this.phase === "connect" ? { cause } : undefined);
     if (failed?.isUnsent) this.phase = "connect";
     if (failed) this.cut(sourceFailed(failed.cause), { reason: "source", cause: failed.cause });
     else this.cut(text, { cause, isGuessed: this.phase === "headers" });
@@ -100,11 +99,11 @@ class FetchExchange extends Exchange {
 
 /** A response's headers; undefined if the value is not a response. */
 function fetchedHeaders(response: FetchResponse | undefined): Record<string, string> | undefined {
-  const given = memberOf(response, "headers") as Partial<FetchResponse["headers"]> | undefined;
-  if (!Number.isInteger(memberOf(response, "status")) || typeof given?.forEach !== "function")
+  const given = memberOf(response, "headers");
+  if (!Number.isInteger(memberOf(response, "status")) || typeof memberOf(given, "forEach") !== "function")
     return undefined;
   const headers: Record<string, string> = {};
-  given.forEach((value, name) => {
+  (given as FetchResponse["headers"]).forEach((value, name) => {
     headers[name] = value;
   });
   return headers;
@@ -119,14 +118,9 @@ function readerOf(
   if (typeof body?.getReader === "function") return body.getReader();
   const isStream = typeof body === "object" && Symbol.asyncIterator in body;
   if (body && !isStream && !response.arrayBuffer && !response.text) return undefined;
-  const source = isStream ? (body as AsyncIterable<Uint8Array>) : wholeOf(response, headers);
+  const source: AsyncIterable<Uint8Array> = isStream ? (body as never) : wholeOf(response, headers);
   const chunks = source[Symbol.asyncIterator]();
-  return {
-    read: () => chunks.next() as ReturnType<ReadableStreamDefaultReader<Uint8Array>["read"]>,
-    cancel: async () => {
-      await chunks.return?.();
-    },
-  };
+  return { read: () => chunks.next() as never, cancel: async () => void (await chunks.return?.()) };
 }
 
 // Reads a whole body at once, for React Native, which has no streams. Its older versions give only text, no bytes.

@@ -1,5 +1,4 @@
-// Turns of the event loop, each of which reads the bytes that have arrived; a clock that a test may move forward; and
-// the deadline of a call.
+// Turns of the event loop, a clock that a test may move forward, and the deadline of a call.
 import { longestTimerMs } from "../options/arguments.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { addTo, removeFrom } from "../values.js";
@@ -22,10 +21,8 @@ function byMessage(run: () => void): void {
 
 // A timer that fires more than `lateMs` late was delayed by a busy event loop, or by a suspended process.
 const lateMs = 2;
-// How many milliseconds `readOn` lasts at most.
+// How many milliseconds `readOn` lasts at most, and how many turns if the timer fired in time: a test's clock may stand still.
 const longestMs = 250;
-// How many turns `readOn` takes at most if the timer fired in time, as the event loop may have been busy before that. A
-// number of turns, not a time, because a test's clock may stand still.
 const fewTurns = 50;
 
 /** Whether a timer fired late: bytes that arrived in time may then be unread. */
@@ -35,7 +32,7 @@ export function isLate(dueAt: number, now: number): boolean {
 
 /**
  * Calls `end` after the first turn in which nothing arrives, after 250 ms, or after 50 turns if the timer was not late.
- * @param arrived Returns a number that changes when something arrives, NaN if that is unknown; undefined to end at once
+ * @param arrived A number that changes when something arrives, NaN if that is unknown; undefined to end at once
  */
 export function readOn(wasLate: boolean, arrived: () => number | undefined, end: () => void): void {
   const until = performance.now() + longestMs;
@@ -43,12 +40,11 @@ export function readOn(wasLate: boolean, arrived: () => number | undefined, end:
   let seen = arrived();
   const look = (): void => {
     const found = arrived();
-    if (found === undefined || found === seen || --turns < 0 || performance.now() > until) {
-      end();
-      return;
+    if (found === undefined || found === seen || --turns < 0 || performance.now() > until) end();
+    else {
+      seen = found;
+      nextTurn(look);
     }
-    seen = found;
-    nextTurn(look);
   };
   nextTurn(look);
 }
@@ -65,10 +61,7 @@ export function now(): number {
   return performance.now() + movedMs;
 }
 
-/**
- * Returns the time at which a timer that was due at `dueAt` fired. A timer that fires much earlier belongs to a test,
- * which moves timers forward but not `performance`. That timer counts as due: `performance` may never get there.
- */
+/** The time at which a timer fired. If it fired early, a test moved it, but not `performance`: then it counts as due. */
 export function firedAt(dueAt: number): number {
   const leftMs = dueAt - now();
   // Rounded up to whole milliseconds, so that no fraction of one is left to wait for.
@@ -86,8 +79,8 @@ export function after(ms: number, run: () => void): () => void {
     const dueAt = now() + timerMs;
     timer = setTimeout(() => look(firedAt(dueAt) - 1), timerMs);
   };
-  // A timer may fire a little early. A real timer then waits for the rest, because a test's timer would fire only when
-  // the test moves it again. If `now` stood still since `before`, a test controls the clock: its timer waits after all.
+  // If a timer fired a little early, a real timer waits for the rest: a test's timer would fire only when it is moved
+  // again. If `now` stands still, a test controls the clock, and its timer waits.
   const look = (before: number): void => {
     const time = now();
     const restMs = endsAt - time;
@@ -106,30 +99,27 @@ export function after(ms: number, run: () => void): () => void {
 export type EndReason = "aborted" | "closed" | "deadline";
 
 /**
- * A call from its first line on: in the list of its client's calls, with one deadline, one signal and one timer, also for
- * the attempt timeout. `dispose` releases them. A wait that the end cuts short rejects with this object.
+ * A call from its first line to `dispose`: one of its client's calls, with one deadline, one signal and one timer, also
+ * for the attempt timeout. A wait that its end cuts short rejects with this object.
  */
 export class Deadline {
   /** The index of this deadline in `calls`. */
   at = 0;
   /** Why the call ended; undefined until then. */
   ended: EndReason | undefined;
-  /** What the call is doing now, to be aborted when time runs out: a request, or a wait, which has no `arrived`. */
+  /** The request or wait to abort when time runs out; a wait has no `arrived`. */
   running:
     | { abort(reason: "aborted" | "attempt-timeout"): void; readonly arrived?: number | undefined }
     | undefined;
-  /** Milliseconds for the whole call. */
   timeoutMs: number = Number.POSITIVE_INFINITY;
-  /** The signal that can end the call. */
   signal: AbortSignalLike | undefined;
   readonly #calls: Deadline[];
   readonly #begunAt: number = now();
   #attemptTimeoutMs = Number.POSITIVE_INFINITY;
   #endsAt = Number.POSITIVE_INFINITY;
   #attemptEndsAt = Number.POSITIVE_INFINITY;
-  // When the timer is due.
+  // When the timer is due, and whether this attempt got extra time, as a busy event loop kept it from connecting.
   #dueAt = 0;
-  // Whether this attempt got extra time because a busy event loop kept it from connecting.
   #isExtended = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ignoreSignal: (() => void) | undefined;
@@ -140,11 +130,7 @@ export class Deadline {
     addTo(calls, this);
   }
 
-  /**
-   * Sets the times, which count from the call's first line, and the signal. Called again once a request's own deadline
-   * is known.
-   * @param attemptTimeoutMs Milliseconds for each attempt
-   */
+  /** Sets the times, which count from the call's first line, and the signal; then a request's own times. */
   limit(
     { timeoutMs, attemptTimeoutMs }: { readonly timeoutMs: number; readonly attemptTimeoutMs: number },
     signal: AbortSignalLike | undefined,
@@ -154,8 +140,8 @@ export class Deadline {
     this.timeoutMs = timeoutMs;
     this.#attemptTimeoutMs = attemptTimeoutMs;
     this.#endsAt = this.#begunAt + timeoutMs;
-    // Most calls set this timer only once, as it starts with the attempt timeout if that is shorter. Its duration is an
-    // option's value: a difference of times may have a fraction, for which V8 recompiles all of Node's timers.
+    // Most calls set one timer. Its duration is an option's value: a difference of times may have a fraction, for which
+    // V8 recompiles all of Node's timers.
     this.#restart(start, Math.min(isFirst ? timeoutMs : this.#endsAt - start, attemptTimeoutMs));
     if (!isFirst || signal === undefined) return;
     this.signal = signal;
@@ -181,9 +167,8 @@ export class Deadline {
   }
 
   /**
-   * Waits for `promise`, which nobody can end: when the call is over, it is left to itself.
+   * Waits for `promise`, or rejects with this deadline as soon as the call is over.
    * @param release Called with a value that comes too late, such as an open file
-   * @throws this deadline as soon as the call is over
    */
   untilEnded<T>(promise: Promise<T>, release?: (late: T) => unknown): Promise<T> {
     const over = new Promise<never>((_, reject) => {
@@ -201,16 +186,12 @@ export class Deadline {
 
   /** Waits for `ms` milliseconds, or until the call ends if that is sooner. */
   async wait(ms: number): Promise<void> {
-    let cancel!: () => void;
+    let cancel: (() => void) | undefined;
     const over = new Promise<void>((resolve) => {
       cancel = after(ms, resolve);
     });
-    try {
-      await this.untilEnded(over);
-    } catch {
-      // `ended` tells.
-    }
-    cancel();
+    await this.untilEnded(over).catch(() => {});
+    cancel?.();
   }
 
   dispose(): void {
@@ -250,12 +231,9 @@ export class Deadline {
   // Data that arrived while the event loop was busy is read before a timeout takes effect.
   #over(wasBusy: boolean, end: () => void): void {
     const { running } = this;
-    if (running?.arrived !== undefined) {
-      const arrived = (): number | undefined => (this.running === running ? running.arrived : undefined);
-      readOn(wasBusy, arrived, () => {
-        if (this.running === running) end();
-      });
-    } else end();
+    const arrived = (): number | undefined => (this.running === running ? running?.arrived : undefined);
+    if (arrived() === undefined) end();
+    else readOn(wasBusy, arrived, () => this.running === running && end());
   }
 
   end(reason: EndReason): void {

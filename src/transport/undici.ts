@@ -1,9 +1,8 @@
-// Sends through undici's `dispatch`, if a client has a dispatcher or a mock replaces the network. An interceptor may keep
-// back the start of a request.
+// Sends through undici's `dispatch`, if a client has a dispatcher or a mock replaces the network.
 import { subscribe } from "node:diagnostics_channel";
 import type { IncomingHttpHeaders } from "node:http";
 import { types } from "node:util";
-import { FormBytes, type Multipart } from "../files/multipart.js";
+import { FormBytes } from "../files/multipart.js";
 import type { DispatcherLike } from "../options/types.js";
 import { isInstance, memberOf, ownValue, textFor, valueOr, WithoutPrototype } from "../values.js";
 import {
@@ -24,46 +23,23 @@ interface Controller extends Flow {
   abort(reason: Error): void;
 }
 
-// Whether each dispatcher was seen to announce the start of a request. Clients with the same dispatcher share this.
+// Whether each dispatcher was seen to announce the start of a request: an interceptor may keep that back.
 const announces = new WeakMap<DispatcherLike, boolean>();
 
-// The connect errors of all dispatchers: without them, a reset in a TLS handshake would count as one of a sent request.
+// Connect errors: a reset in a TLS handshake would otherwise count as one of a sent request.
 const neverConnected = new WeakSet<object>();
 subscribe("undici:client:connectError", (message) => {
   const error = memberOf(message, "error");
   if (typeof error === "object" && error !== null) neverConnected.add(error);
 });
 
-/**
- * Returns the phase in which an error happened.
- * @param phase The phase before the error.
- * @param isEarly Whether `dispatch` had not yet returned.
- */
-function phaseAtError(error: Error, phase: Phase, isEarly: boolean): Phase {
-  if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
-  const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
-  if (isLost || /^(read|write)/.test(String(memberOf(error, "syscall")))) return "headers";
-  return isEarly ? "connect" : phase;
-}
-
 /** The message of the error that undici and interceptors receive when this client ends a request. */
 const endedText = "The request was ended.";
-
-/**
- * Keeps undici from sending a request that has ended.
- * @param isTold Whether undici has reported an error of the request.
- */
-function refuseStart(controller: Controller, isTold: () => boolean): void {
-  const ended = new Error(endedText);
-  controller.abort(ended);
-  // Interceptors such as `dump` do not pass an abort on to undici, but a thrown error reaches undici itself.
-  if (!isTold()) throw ended;
-}
 
 /** One request in flight, and its handler of undici 7 and 8. */
 export class DispatcherExchange extends Exchange<DecodedResponse> {
   readonly #dispatcher: DispatcherLike;
-  declare protected body: DispatchedForm | undefined;
+  declare protected body: FormBytes | undefined;
   #controller: Controller | undefined;
   protected heard = 0;
   // `#isEarly`: `dispatch` has not yet returned. `#isTold`: undici has reported an error of the request.
@@ -89,16 +65,16 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
   #begin({ url, method, headers, body, form }: TransportRequest): void {
     acceptEncodings(headers, body);
     if (form) {
-      this.body = new DispatchedForm(form, (text, cause) => this.failed(text, { reason: "source", cause }));
+      this.body = new FormBytes(form, holdErrorsOf(form.contentType), heldBytes);
       if (form.size !== undefined) headers["content-length"] = String(form.size);
     }
-    // Without a prototype: undici would read its other options from a polluted Object.prototype.
+    // Without a prototype: undici would read other options from a polluted one.
     const options = Object.assign(new WithoutPrototype(), {
       origin: url.origin,
       path: url.pathname + url.search,
       method,
       headers,
-      body: this.body ?? body,
+      body: this.body ? { [Symbol.asyncIterator]: () => this.#readForm() } : body,
       // 0 turns off undici's own timeouts: the call sets the deadlines.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -114,13 +90,31 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
     this.#isEarly = false;
   }
 
+  async *#readForm(): AsyncGenerator<Uint8Array> {
+    const { body } = this;
+    try {
+      // undici reads a form a second time if it retries by itself: it would lack the bytes read so far.
+      if (body?.begun)
+        throw new Error("The dispatcher sends the request again by itself; a file is sent once.");
+      if (body) yield* body.chunks;
+    } catch (cause) {
+      this.failed(sourceFailed(cause), { reason: "source", cause });
+      throw cause;
+    }
+  }
+
   onRequestStart(controller: Controller): void {
     const { request } = this;
     const isFirst = this.#controller === undefined;
     this.#controller = controller;
     this.heard += 1;
     // The request ended while it was queued, and undici cannot remove a queued request. None of it is sent.
-    if (request === undefined) refuseStart(controller, () => this.#isTold);
+    if (request === undefined) {
+      const ended = new Error(endedText);
+      controller.abort(ended);
+      // Interceptors such as `dump` do not pass an abort on to undici, but a thrown error reaches undici itself.
+      if (!this.#isTold) throw ended;
+    }
     // undici starts a request again if HTTP/2 refused its stream: only the first start counts.
     else if (isFirst) request.lifetime.started();
     if (!announces.has(this.#dispatcher)) announces.set(this.#dispatcher, true);
@@ -162,34 +156,35 @@ export class DispatcherExchange extends Exchange<DecodedResponse> {
 
   #broke(thrown: unknown, isThrown: boolean): void {
     if (this.request === undefined) return;
-    const cause = errorOf(thrown);
-    const hasResponse = this.response !== undefined;
-    if (!hasResponse) this.response = responseIn(cause, this);
-    if (hasResponse) this.cut(cutShort(cause), { cause });
+    const cause = isInstance(thrown, Error)
+      ? thrown
+      : new Error(textFor(thrown ?? "The dispatcher does not say why."));
+    const before = this.response;
+    this.response ??= responseIn(cause, this);
+    if (before) this.cut(cutShort(cause), { cause });
     else if (this.response) this.ended();
     else this.failed(...meaningOf(cause, this.#phaseAt(cause), isThrown));
   }
 
+  // The phase in which an error happened.
   #phaseAt(error: Error): Phase {
-    return this.#controller ? "headers" : phaseAtError(error, this.phase, this.#isEarly);
+    if (this.#controller) return "headers";
+    if (neverConnected.has(error) || isBeforeConnection(error)) return "connect";
+    const isLost = /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(networkCode(error));
+    if (isLost || /^(read|write)/.test(String(memberOf(error, "syscall")))) return "headers";
+    return this.#isEarly ? "connect" : this.phase;
   }
 }
 
 const noFlow: Flow = { pause() {}, resume() {} };
 
-function dispatchedResponse(
-  status: number,
-  maxResponseBytes: number,
-  headers: IncomingHttpHeaders,
-): DecodedResponse {
-  const encoding = firstHeader(headers, "content-encoding");
-  return new DecodedResponse(status, maxResponseBytes, encoding, () => headersIn(headers));
-}
-
-// Converts the headers of undici: names in lower case, and one string for each name.
-function headersIn(headers: IncomingHttpHeaders): Record<string, string> {
-  const names = Object.keys(headers);
-  return Object.fromEntries(names.map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]));
+function dispatchedResponse(status: number, limit: number, headers: IncomingHttpHeaders): DecodedResponse {
+  // Names in lower case, and one string for each name.
+  const readHeaders = () =>
+    Object.fromEntries(
+      Object.keys(headers).map((name) => [name.toLowerCase(), firstHeader(headers, name) ?? ""]),
+    );
+  return new DecodedResponse(status, limit, firstHeader(headers, "content-encoding"), readHeaders);
 }
 
 /** The response that an error stands for. Interceptors, such as those that retry, turn a response into an error. */
@@ -211,53 +206,15 @@ function firstHeader(headers: IncomingHttpHeaders, name: string): string | undef
   return typeof value === "object" ? value.join(", ") : value;
 }
 
-// Chunks of fewer bytes than this are copied: undici's socket may hold one while the next is read into the same memory.
+// Chunks of a file with fewer bytes than this are copied: undici's socket may hold one while the next is read into the same memory.
 const heldBytes = 256 * 1024;
-
-/** A form with a file, as an iterable body. undici reads the next chunk once its socket has taken the previous ones. */
-class DispatchedForm extends FormBytes implements AsyncIterable<Uint8Array> {
-  readonly #failed: (text: string, cause: unknown) => void;
-
-  constructor(form: Multipart, failed: (text: string, cause: unknown) => void) {
-    super(form, holdErrorsOf(form.contentType), heldBytes);
-    this.#failed = failed;
-  }
-
-  // undici asks for a second iterator if it retries a request by itself. It fails: it would lack the bytes read so far.
-  [Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    if (this.begun) {
-      const cause = new Error("The dispatcher sends the request again by itself; a file is sent once.");
-      this.#failed(cause.message, cause);
-      throw cause;
-    }
-    this.begun = true;
-    return this.#read();
-  }
-
-  async *#read(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.chunks;
-    } catch (cause) {
-      this.#failed(sourceFailed(cause), cause);
-      throw cause;
-    }
-  }
-}
 
 // undici's codes for a request that it does not accept, or for a dispatcher that accepts none.
 const notTaken = /^UND_ERR_(INVALID_ARG|NOT_SUPPORTED|CLOSED|DESTROYED|BPL_MISSING_UPSTREAM)$/;
 
-/** Converts any value that a dispatcher threw to an error. */
-export function errorOf(thrown: unknown): Error {
-  return isInstance(thrown, Error)
-    ? thrown
-    : new Error(textFor(thrown ?? "The dispatcher does not say why."));
-}
-
 /**
  * The message and the details of a failure, from a dispatcher's error.
- * @param phase How far the request got.
- * @param isThrown Whether `dispatch` threw the error. If so, an error without a code is an interceptor's, not undici's.
+ * @param isThrown Whether `dispatch` threw the error: without a code it is then an interceptor's, not undici's
  */
 function meaningOf(error: Error, phase: Phase, isThrown: boolean): [text: string, details: SeenDetails] {
   const code = networkCode(error);

@@ -2,19 +2,15 @@
 import type { ClientRequest } from "node:http";
 import type { Transform } from "node:stream";
 import { fileChunks, type Multipart } from "../../files/multipart.js";
-import { longestTimerMs } from "../../options/arguments.js";
 import { valueOr } from "../../values.js";
 import { type Exchange, TransportResponse } from "../exchange.js";
-import { isLate, readOn } from "../time.js";
+import { after, readOn } from "../time.js";
 import { textOf } from "./networkErrors.js";
 
 // A JSON body of at most this many characters asks for no compression: its response has one or two packets.
 const shortBody = 2_000;
 
-/**
- * Sets a request's `accept-encoding` header, in place of the caller's. A request with a short body gets one only if the
- * caller gave one.
- */
+/** Sets `accept-encoding`, in place of the caller's; with a short body, only if the caller gave one. */
 export function acceptEncodings(headers: Record<string, string>, body: unknown): void {
   const isShort = typeof body === "string" && body.length <= shortBody;
   if (isShort && headers["accept-encoding"] === undefined) return;
@@ -48,26 +44,7 @@ export class DecodedResponse extends TransportResponse {
 
   /** Takes the next bytes of the body, and ends the exchange if they exceed the limit. */
   take(chunk: Uint8Array, flow: Flow, exchange: Exchange): void {
-    if (this.#encoding === undefined) this.keep(chunk, exchange);
-    else this.#decode(chunk, flow, exchange);
-  }
-
-  /** Called when all bytes of the body have arrived. */
-  end(exchange: Exchange): void {
-    const whole = this.#zipped && unzipped(this.#zipped, this.limit);
-    if (whole !== undefined) {
-      this.#zipped = undefined;
-      this.keep(whole, exchange);
-      exchange.ended();
-      return;
-    }
-    if (this.#zipped) this.#stream(["gzip"], exchange);
-    if (this.#decoder) this.#decoder.end();
-    else exchange.ended();
-  }
-
-  #decode(chunk: Uint8Array, flow: Flow, exchange: Exchange): void {
-    if (this.#received === 0) this.#open(chunk, exchange);
+    if (this.#encoding !== undefined && this.#received === 0) this.#open(chunk, exchange);
     if (this.#encoding === undefined) {
       this.keep(chunk, exchange);
       return;
@@ -90,8 +67,22 @@ export class DecodedResponse extends TransportResponse {
     }
   }
 
-  // Creates the decoder when the first bytes arrive: an empty body, such as that of a HEAD, has nothing to decode even
-  // if its header names an encoding.
+  /** Called when all bytes of the body have arrived. */
+  end(exchange: Exchange): void {
+    const zipped = this.#zipped;
+    if (zipped) {
+      const { gunzipSync } = process.getBuiltinModule("node:zlib");
+      const options = { maxOutputLength: Math.min(shortDecoded, this.limit) };
+      const whole = valueOr(() => gunzipSync(Buffer.concat(zipped), options), undefined);
+      if (whole === undefined) this.#stream(["gzip"], exchange);
+      else this.keep(whole, exchange);
+      this.#zipped = undefined;
+    }
+    if (this.#decoder) this.#decoder.end();
+    else exchange.ended();
+  }
+
+  // With the first bytes: an empty body, such as that of a HEAD, has nothing to decode whatever its header names.
   #open(first: Uint8Array, exchange: Exchange): void {
     const names = (this.#encoding ?? "").split(",").map((name) => name.trim().toLowerCase());
     const encodings = names.filter((name) => name !== "" && name !== "identity");
@@ -109,23 +100,14 @@ export class DecodedResponse extends TransportResponse {
     const decoder = createDecoder(encodings, first);
     this.#decoder = decoder
       ?.on("data", (chunk: Uint8Array) => this.keep(chunk, exchange))
-      .on("end", () => this.#decoded(decoder, encodings, exchange))
-      .on("error", (cause) => notDecoded(cause, exchange));
+      .on("end", () => exchange.ended())
+      .on("error", (cause) =>
+        exchange.cut(`The response's body cannot be decoded: ${textOf(cause)}`, { cause }),
+      );
     if (decoder === undefined)
       this.unread = `The response is encoded as "${this.#encoding}", which this client does not undo.`;
     for (const chunk of this.#zipped ?? []) decoder?.write(chunk);
     this.#zipped = undefined;
-  }
-
-  // Ends the exchange once the body is decoded, as a failure if bytes follow a zstd frame: Node 22 and 24 ignore them.
-  #decoded(
-    decoder: Transform & { readonly bytesWritten?: number },
-    [encoding]: readonly string[],
-    exchange: Exchange,
-  ): void {
-    const { bytesWritten = 0 } = decoder;
-    if (encoding !== "zstd" || bytesWritten === this.#received) exchange.ended();
-    else notDecoded(new Error("bytes follow the first zstd frame"), exchange);
   }
 
   override flush(done: () => void): void {
@@ -146,21 +128,8 @@ export class DecodedResponse extends TransportResponse {
 
 // A gzipped body of at most this many bytes is decoded in one step once it is whole: a zlib stream costs some 100 µs.
 const shortZipped = 16_384;
-// A gzipped body that decodes to more bytes than this is decoded in a stream, which does not block the event loop.
+// A body that decodes to more bytes is decoded in a stream, which does not block the event loop and reports errors.
 const shortDecoded = 262_144;
-
-// Decodes a short gzipped body in one step. Undefined if the decoded body is long or the gzip is not valid: a stream
-// then decodes the body, or reports the error.
-function unzipped(chunks: readonly Uint8Array[], limit: number): Uint8Array | undefined {
-  const { gunzipSync } = process.getBuiltinModule("node:zlib");
-  const options = { maxOutputLength: Math.min(shortDecoded, limit) };
-  return valueOr(() => gunzipSync(Buffer.concat(chunks), options), undefined);
-}
-
-// Ends an exchange whose response body does not match its content encoding.
-function notDecoded(cause: Error, exchange: Exchange): void {
-  exchange.cut(`The response's body cannot be decoded: ${textOf(cause)}`, { cause });
-}
 
 /** The message for a response's body that broke off. */
 export function cutShort(cause: Error): string {
@@ -173,10 +142,7 @@ export interface Flow {
   resume(): unknown;
 }
 
-/**
- * Creates the stream that decodes a content encoding; undefined if it is unknown.
- * @param first The first byte of the body.
- */
+/** Creates the stream that decodes a content encoding; undefined if it is unknown. @param first The body's first byte */
 function createDecoder(
   [encoding, ...more]: readonly string[],
   first: number | undefined,
@@ -192,9 +158,6 @@ function createDecoder(
       return ((first ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
     case "br":
       return zlib.createBrotliDecompress();
-    case "zstd":
-      // Exists on Node 22.15, 23.8 and newer.
-      return (zlib as { createZstdDecompress?: () => Transform }).createZstdDecompress?.();
     default:
       return undefined;
   }
@@ -210,8 +173,7 @@ export class SentForm {
   readonly #form: Multipart;
   readonly #timeoutMs: number;
   #message: ClientRequest | undefined;
-  #restTimer: NodeJS.Timeout | undefined;
-  #stalled: (() => void) | undefined;
+  #stopWaiting: (() => void) | undefined;
   // The number of chunks that were sent.
   #written = 0;
 
@@ -234,41 +196,30 @@ export class SentForm {
       if (message.destroyed) return;
       await written(message, chunk);
       this.#written += 1;
-      if (this.#stalled) this.#startRest();
     }
     message.end(tail);
   }
 
   /** Waits for the rest of a form whose response has arrived. Calls `stalled` when the server takes no more of it. */
   waitForRest(stalled: () => void): void {
-    this.#stalled = stalled;
-    this.#startRest();
+    const { size, part } = this.#form;
+    const { maxFileBytes } = part;
+    // How long the buffers need at the slowest rate that still meets the deadline.
+    const ms = Math.max(shortestMs, (this.#timeoutMs * bufferedBytes) / (size ?? maxFileBytes));
+    const before = this.#written;
+    const look = (): void => {
+      if (this.#stopWaiting === undefined) return;
+      if (this.#written > before) this.waitForRest(stalled);
+      else stalled();
+    };
+    // What was taken while the event loop was busy counts.
+    this.#stopWaiting = after(ms, () => readOn(true, () => this.#written, look));
   }
 
   close(): void {
-    clearTimeout(this.#restTimer);
-    this.#restTimer = this.#stalled = undefined;
+    this.#stopWaiting?.();
+    this.#stopWaiting = undefined;
   }
-
-  #startRest(): void {
-    clearTimeout(this.#restTimer);
-    const ms = Math.min(stalledMs(this.#form, this.#timeoutMs), longestTimerMs);
-    const dueAt = performance.now() + ms;
-    const timer = setTimeout(() => {
-      const end = (): void => {
-        // If the server took some of the form in the meantime, another timer has been set.
-        if (this.#restTimer === timer) this.#stalled?.();
-      };
-      readOn(isLate(dueAt, performance.now()), () => this.#written, end);
-    }, ms);
-    this.#restTimer = timer;
-  }
-}
-
-// The time in milliseconds without progress after which a form counts as stalled: how long the buffers need at the
-// slowest rate that still meets the deadline.
-function stalledMs({ size, part }: Multipart, timeoutMs: number): number {
-  return Math.max(shortestMs, (timeoutMs * bufferedBytes) / (size ?? part.maxFileBytes));
 }
 
 // Writes a chunk of a form and waits until it is sent. Only then may the next chunk be read into the same buffer.

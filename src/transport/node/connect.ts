@@ -1,10 +1,10 @@
-// How a connection is opened: name lookup, TCP, the tunnel through a proxy, TLS.
+// How a connection is opened.
 import type { ClientRequest } from "node:http";
 import type { Socket } from "node:net";
 import { longestTimerMs } from "../../options/arguments.js";
 import { memberOf } from "../../values.js";
 import { type Exchange, isSuccess, type TransportRequest } from "../exchange.js";
-import { isLate } from "../time.js";
+import { after, isLate } from "../time.js";
 import { addressesTried, refusedByProxy } from "./networkErrors.js";
 import {
   connectOptions,
@@ -14,117 +14,91 @@ import {
   watchSockets,
 } from "./quirks.js";
 
-/** Name lookup, TCP, the tunnel through a proxy and TLS as one phase, with one timeout for all of them. */
-export class Connecting {
-  readonly #message: ClientRequest;
-  // These two are copied: an agent's queue may keep this object, and the whole request would keep its body in memory.
-  readonly #secure: boolean;
-  readonly #timeoutMs: number;
-
-  readonly #agent: object;
-  readonly #isOwn: boolean;
-  readonly #exchange: Exchange & { connected(): void };
-  #timer: NodeJS.Timeout | undefined;
-  #direct: Addresses | undefined;
-  #ended = false;
-
-  /** @param pool The agent that connects, and whether this client made that agent */
-  constructor(
-    message: ClientRequest,
-    request: TransportRequest,
-    { agent, isOwn }: { readonly agent: object; readonly isOwn: boolean },
-    exchange: Exchange & { connected(): void },
-  ) {
-    this.#message = message;
-    this.#agent = agent;
-    this.#isOwn = isOwn;
-    this.#secure = request.url.protocol === "https:";
-    this.#timeoutMs = request.connectTimeoutMs;
-    this.#exchange = exchange;
-  }
-
-  /** Starts to connect. @param queued Whether the request waits for one of the sockets that its agent already has. */
-  begin(queued: boolean): void {
-    if (!queued) this.#startTimer();
-    // Agents made with agent-base report the proxy's response to CONNECT with this event.
-    this.#message.once("proxyConnect", (response: { statusCode: number; headers?: object }) => {
-      const { statusCode: status } = response;
-      // Any 2xx opens a tunnel (RFC 9110, section 9.3.6), but these agents know only 200.
-      if (isSuccess(status)) response.statusCode = 200;
-      // A limit with a time is read like any response: the agent gives it to the request.
-      else if (status !== 429 || !memberOf(response.headers, "retry-after")) this.refused(status);
-    });
-  }
-
+/** A connection that is being opened for a request. */
+export interface Connecting {
   /** Continues with the socket that the agent assigned. */
-  take(socket: Socket): void {
-    // A socket of a caller's agent may be connected already.
-    const { secureConnecting } = socket as Socket & { readonly secureConnecting?: boolean };
-    if (!socket.destroyed && !socket.connecting && !(this.#secure && secureConnecting)) {
-      this.#connected();
-      return;
-    }
-    this.#direct = new Addresses(socket, this.#agent, this.#isOwn);
-    this.#startTimer();
-    socket.once(this.#secure ? "secureConnect" : "connect", () => this.#connected());
-  }
-
-  refused(status: number): void {
-    if (!this.#ended) this.#exchange.failed(...refusedByProxy(status));
-  }
-
+  take(socket: Socket): void;
   /** Stops connecting, and ends a tunnel that is still being opened. */
-  end(): void {
-    if (this.#ended) return;
-    this.#stop();
-    this.#addresses?.failed(this.#timeoutMs, false);
-    for (const { socket } of opening.get(this.#message) ?? []) {
-      // The error tells an agent that still listens that there will be no tunnel.
-      socket.on("error", () => {}).destroy(new Error("The request was ended."));
-    }
-  }
+  end(): void;
+}
 
-  #connected(): void {
-    if (this.#ended) return;
-    this.#stop();
-    this.#addresses?.connected();
-    this.#exchange.connected();
-  }
-
-  get #addresses(): Addresses | undefined {
-    return opening.get(this.#message)?.[0] ?? this.#direct;
-  }
-
-  #stop(): void {
-    this.#ended = true;
-    clearTimeout(this.#timer);
-  }
-
-  #startTimer(): void {
-    // A timeout longer than Node's longest timer (24.8 days) is as good as none.
-    if (this.#timer !== undefined || this.#ended || this.#timeoutMs > longestTimerMs) return;
+/**
+ * Opens a connection: name lookup, TCP, the tunnel through a proxy and TLS are one phase with one timeout. Does not keep
+ * the request: an agent's queue may keep what is returned, and with it the body in memory.
+ */
+export function connecting(
+  message: ClientRequest,
+  { url: { protocol }, connectTimeoutMs: timeoutMs }: TransportRequest,
+  { agent, isOwn }: { readonly agent: object; readonly isOwn: boolean },
+  exchange: Exchange & { readonly isQueued: boolean; connected(): void },
+): Connecting {
+  const isSecure = protocol === "https:";
+  let stopTimer: (() => void) | undefined;
+  let direct: Addresses | undefined;
+  let isOver = false;
+  const addresses = (): Addresses | undefined => opening.get(message)?.[0] ?? direct;
+  const stop = (): void => {
+    isOver = true;
+    stopTimer?.();
+  };
+  const connected = (): void => {
+    if (isOver) return;
+    stop();
+    addresses()?.connected();
+    exchange.connected();
+  };
+  const timedOut = (): void => {
+    const tried = addresses()?.tried;
+    addresses()?.failed(timeoutMs, true);
+    const text = `No connection within ${timeoutMs} ms.${tried ? ` ${tried}` : ""}`;
+    exchange.failed(text, { reason: "connect-timeout" });
+  };
+  const startTimer = (): void => {
+    if (stopTimer || isOver) return;
     const { active } = eventLoopUtilization();
-    const dueAt = performance.now() + this.#timeoutMs;
-    this.#timer = setTimeout(() => {
+    const dueAt = performance.now() + timeoutMs;
+    stopTimer = after(timeoutMs, () => {
       const now = performance.now();
       const busyMs = eventLoopUtilization().active - active;
-      // While the loop was blocked, nothing could connect, so the timer is extended by that time. It is extended only
-      // once, in case the loop is always busy.
-      if (isLate(dueAt, now) || busyMs > this.#timeoutMs / 2) {
-        const leftMs = Math.min(Math.max(now - dueAt, busyMs), this.#timeoutMs);
-        this.#timer = setTimeout(() => this.#timedOut(), leftMs);
-      } else this.#timedOut();
-    }, this.#timeoutMs);
-  }
-
-  #timedOut(): void {
-    const ms = this.#timeoutMs;
-    const tried = this.#addresses?.tried;
-    this.#addresses?.failed(ms, true);
-    const text = `No connection within ${ms} ms.${tried ? ` ${tried}` : ""}`;
-    this.#exchange.failed(text, { reason: "connect-timeout" });
-  }
+      // While the loop was blocked, nothing could connect: the timer is extended by that time, once.
+      if (isLate(dueAt, now) || busyMs > timeoutMs / 2)
+        stopTimer = after(Math.min(Math.max(now - dueAt, busyMs), timeoutMs), timedOut);
+      else timedOut();
+    });
+  };
+  if (!exchange.isQueued) startTimer();
+  // Agents made with agent-base report the proxy's response to CONNECT with this event.
+  message.once("proxyConnect", (response: { statusCode: number; headers?: object }) => {
+    const { statusCode: status } = response;
+    // Any 2xx opens a tunnel (RFC 9110, section 9.3.6), but these agents know only 200.
+    if (isSuccess(status)) response.statusCode = 200;
+    // A limit with a time is read like any response: the agent gives it to the request.
+    else if (status !== 429 || !memberOf(response.headers, "retry-after"))
+      exchange.failed(...refusedByProxy(status));
+  });
+  return {
+    take(socket) {
+      // A socket of a caller's agent may be connected already.
+      const { secureConnecting } = socket as Socket & { readonly secureConnecting?: boolean };
+      if (!socket.destroyed && !socket.connecting && !(isSecure && secureConnecting)) return connected();
+      direct = new Addresses(socket, agent, isOwn);
+      startTimer();
+      socket.once(isSecure ? "secureConnect" : "connect", connected);
+    },
+    end() {
+      if (isOver) return;
+      stop();
+      addresses()?.failed(timeoutMs, false);
+      for (const { socket } of opening.get(message) ?? []) {
+        // The error tells an agent that still listens that there will be no tunnel.
+        socket.on("error", () => {}).destroy(new Error("The request was ended."));
+      }
+    },
+  };
 }
+
+// The longest response to CONNECT. Agents look for its end in all that has come, each time that more comes.
+const mostTunnelBytes = 64 * 1024;
 
 // For each request, the sockets that its agent opens to a proxy. One map, because clients may share an agent.
 const opening = new WeakMap<ClientRequest, readonly Addresses[]>();
@@ -134,8 +108,15 @@ export function watchTunnels(agent: object, isOwn: boolean): void {
   watchSockets(agent, (request, sockets) => {
     for (const socket of sockets) {
       ignoreErrors(socket);
-      limitTunnel(socket);
-      request.once("socket", () => Reflect.deleteProperty(socket, "push"));
+      const { push } = socket;
+      const unlimit = () => Reflect.deleteProperty(socket, "push");
+      socket.push = (chunk, encoding) => {
+        if (socket.bytesRead <= mostTunnelBytes) return push.call(socket, chunk, encoding);
+        unlimit();
+        socket.destroy(new Error("The proxy's response to CONNECT has no end."));
+        return false;
+      };
+      request.once("socket", unlimit);
     }
     opening.set(
       request,
@@ -144,28 +125,14 @@ export function watchTunnels(agent: object, isOwn: boolean): void {
   });
 }
 
-// The longest response to CONNECT. Agents look for its end in all that has come, each time that more comes.
-const mostTunnelBytes = 64 * 1024;
-
-function limitTunnel(socket: Socket): void {
-  const { push } = socket;
-  socket.push = (chunk, encoding) => {
-    if (socket.bytesRead <= mostTunnelBytes) return push.call(socket, chunk, encoding);
-    Reflect.deleteProperty(socket, "push");
-    socket.destroy(new Error("The proxy's response to CONNECT has no end."));
-    return false;
-  };
-}
-
 /**
- * The addresses that a new socket tries. If a host has several, Node tries one after another, and gives up each but the
- * last after 250 ms (500 on Node 26), however long the connect timeout is.
+ * The addresses that a new socket tries, one after another: Node gives up each but the last after 250 ms (500 on Node
+ * 26), however long the connect timeout is.
  */
 export class Addresses {
   readonly socket: Socket;
   readonly #options: ReturnType<typeof connectOptions>;
-  readonly #isOwn: boolean;
-  // How many milliseconds the agent allowed for each address when it opened the socket; undefined for Node's default.
+  // How many milliseconds the agent allowed for each address; undefined for Node's default.
   readonly #msEach: number | undefined;
   readonly #found: Set<string> = new Set();
   readonly #ended: Map<string, unknown> = new Map();
@@ -174,11 +141,8 @@ export class Addresses {
   /** @param isOwn Whether this client made the agent: a caller's agent is not changed */
   constructor(socket: Socket, agent: object, isOwn: boolean) {
     this.socket = socket;
-    this.#options = connectOptions(agent);
-    this.#isOwn = isOwn;
-    this.#msEach = this.#options.find(
-      (options) => options.autoSelectFamilyAttemptTimeout,
-    )?.autoSelectFamilyAttemptTimeout;
+    this.#options = isOwn ? connectOptions(agent) : [];
+    this.#msEach = this.#options.map((options) => options.autoSelectFamilyAttemptTimeout).find(Boolean);
     onAddressFound(socket, (address) => this.#found.add(address));
     socket
       .on("connectionAttemptFailed", (address, _port, _family, { code }: NodeJS.ErrnoException) =>
@@ -199,8 +163,7 @@ export class Addresses {
   }
 
   /**
-   * Records that no connection was made. If Node gave an address up early, the agent's next sockets give each address
-   * an equal share of the connect timeout.
+   * No connection was made: if Node gave an address up early, the next sockets give each an equal share of the timeout.
    * @param late Whether the connect timeout is over
    */
   failed(connectTimeoutMs: number, late: boolean): void {
@@ -209,7 +172,7 @@ export class Addresses {
     this.#give(Math.max(Math.floor(Math.min(connectTimeoutMs, longestTimerMs) / this.#count), 1));
   }
 
-  /** Records the connection. If only the last address accepted it, the others get Node's short default time again. */
+  /** If only the last address accepted the connection, the others get Node's short default time again. */
   connected(): void {
     const isLast = this.#attempted?.length === this.#found.size;
     if (this.#msEach !== undefined && this.#timedOut && isLast) this.#give(undefined);
@@ -227,7 +190,6 @@ export class Addresses {
   }
 
   #give(ms: number | undefined): void {
-    if (!this.#isOwn) return;
     for (const options of this.#options) options.autoSelectFamilyAttemptTimeout = ms;
   }
 }

@@ -4,9 +4,7 @@ import { isQuoted } from "../../redact/redact.js";
 import { memberOf, textFor, valueOr } from "../../values.js";
 import { networkCode, type SeenDetails, type TransportFailure } from "../exchange.js";
 
-/**
- * An error's message; never throws. If every address of a host failed, the error has no message, but an error for each.
- */
+/** An error's message; never throws. If every address of a host failed, the error has only an error for each. */
 export function textOf(error: unknown): string {
   const first = memberOf(memberOf(error, "errors"), "0");
   const said = memberOf(error, "message") || memberOf(first, "message") || networkCode(error);
@@ -19,27 +17,24 @@ export const refusedByAlert: RegExp =
 
 /** The text and details of a failure if a proxy opened no tunnel for a request, with advice. */
 export function refusedByProxy(status: number): [text: string, details: SeenDetails] {
-  let advice = "The proxy allows no connection to this host: ask those who run it, or connect without it.";
-  if (status === 407)
-    advice = "The proxy asks for credentials: put its user name and password in the proxy's address.";
   // A proxy that fails (5xx) counts as a network failure. Other statuses are not retried: the proxy would reject again.
   const isDown = status >= 500;
-  if (isDown) advice = "The proxy could not reach the service: look at the proxy, or connect without it.";
+  const isKeyless = status === 407;
   const event = isDown ? "neverConnected" : "refused";
-  const code = isDown ? "UNAVAILABLE" : status === 407 ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
-  return [
-    `The proxy did not open a tunnel (HTTP ${status}).`,
-    { reason: "proxy", status, advice, event, code },
-  ];
+  const code = isDown ? "UNAVAILABLE" : isKeyless ? "UNAUTHENTICATED" : "PERMISSION_DENIED";
+  const advice = isDown
+    ? "The proxy could not reach the service: look at the proxy, or connect without it."
+    : isKeyless
+      ? "The proxy asks for credentials: put its user name and password in the proxy's address."
+      : "The proxy allows no connection to this host: ask those who run it, or connect without it.";
+  const text = `The proxy did not open a tunnel (HTTP ${status}).`;
+  return [text, { reason: "proxy", status, advice, event, code }];
 }
 
 // An OpenSSL message has a thread, a number and a source before the reason, and a file and a line after the reason.
 const openSsl = /(?:write EPROTO )?[0-9A-F]{1,32}:error:[0-9A-F]{1,32}:[^:]*:[^:]*:([^:\n]+).*/s;
 
-/**
- * Rewords a network error's message for people; never throws.
- * @param error The error, which may hold the bytes that Node's HTTP parser rejected
- */
+/** Rewords a network error's message for people. */
 export function wordsFor(message: string, error: unknown): string {
   if (speaksTls(error)) return `The port speaks TLS (${message}).`;
   if (networkCode(error) === "HPE_INVALID_CONSTANT") return `The response is not HTTP (${message}).`;
@@ -69,10 +64,7 @@ export function keyAdvice(key: string): string | undefined {
   return isQuoted(key) ? "The key begins and ends with quotes: leave them out." : undefined;
 }
 
-/**
- * The failure of a request to which nock or undici's MockAgent has no response: nothing left this machine. Undefined
- * for any other failure.
- */
+/** The failure of a request to which nock or undici's MockAgent has no response; undefined for any other failure. */
 export function mocked({ message, cause, body }: Failure): Failure | undefined {
   // nock 15 responds with an error of its own to a request that no mock matches.
   const isMock = [cause, body].some((each) =>
@@ -173,8 +165,7 @@ function speaksTls(error: unknown): boolean {
   return memberOf(memberOf(error, "rawPacket"), "0") === 21;
 }
 
-// Network errors have a cause, or a code that is not Node's own. But a `fetch` function may report them as a TypeError
-// without either, and MSW as a TypeError with the message "Network error".
+// Network errors have a cause or a code that is not Node's own; those of some `fetch` functions and of MSW do not.
 function isProgramError({ cause, phase, isGuessed }: TransportFailure): boolean {
   const name = textFor(memberOf(cause, "name"));
   return (
@@ -193,18 +184,12 @@ const hints: readonly (readonly [codes: RegExp, what: string])[] = [
   [/^ENOTFOUND$/, "No host has this name: check baseUrl."],
   [/^CERT_HAS_EXPIRED$/, "The server's certificate has expired, or this machine's clock is wrong."],
   [/^CERT_NOT_YET_VALID$/, "The server's certificate is not valid yet: check this machine's clock."],
-  [
-    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    "The server's certificate is for other names: check the host in baseUrl.",
-  ],
+  [/ALTNAME_INVALID$/, "The server's certificate is for other names: check the host in baseUrl."],
   [
     /CERT|UNABLE_TO_/,
     "The server's certificate is not trusted: check baseUrl, or name its authority in NODE_EXTRA_CA_CERTS.",
   ],
-  [
-    /^EPROTO$|^ERR_SSL_/,
-    "No TLS connection: check scheme and port of baseUrl, and the server's TLS versions.",
-  ],
+  [/^EPROTO$|_SSL_/, "No TLS connection: check scheme and port of baseUrl, and the server's TLS versions."],
 ];
 
 // Node's codes for certificates that it does not trust.

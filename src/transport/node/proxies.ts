@@ -1,5 +1,4 @@
-// Which proxy a request goes through: the proxy of the option `proxy`, or of environment variables, which are read as
-// curl reads them.
+// Which proxy a request goes through: that of the option `proxy`, or of environment variables, read as curl reads them.
 import { valueOr } from "../../values.js";
 import type { TransportFailure } from "../exchange.js";
 
@@ -8,8 +7,7 @@ export function proxyFor(url: URL, proxy: string): URL | undefined {
   return proxy === "env" ? proxyFromEnvironment(url, process.env) : parseProxy(proxy, "proxy");
 }
 
-// The failure for a proxy that cannot be used. Its message names the option or variable, never the value, which may
-// hold a password.
+// The failure for a proxy that cannot be used. It never shows the value, which may hold a password.
 function unusableProxy(message: string): TransportFailure {
   const failure: TransportFailure = { message, phase: "connect", reason: "agent" };
   return Object.assign(Object.create(null), failure);
@@ -29,10 +27,7 @@ export function proxyVariable(url: URL, env: NodeJS.ProcessEnv): string | undefi
   return isExcepted(url, env.no_proxy || env.NO_PROXY || "") ? undefined : name;
 }
 
-/**
- * Parses a proxy's URL. As for curl, the default scheme is http, and the default port is 1080, or 443 for https.
- * @throws TransportFailure
- */
+/** Parses a proxy's URL. The default scheme is http, the default port 1080, or 443 for https. @throws TransportFailure */
 function parseProxy(value: string, name: string): URL {
   const text = value.trim();
   const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
@@ -91,8 +86,8 @@ function withoutBrackets(name: string): string {
 }
 
 /**
- * The secrets of a proxy: its user name, its password and both together; each decoded, as written in the URL, and as
- * the bytes of UTF-8, from which base64 is made. The user name is a secret too, because it can be an access token.
+ * The secrets of a proxy: its user name, which can be a token, its password, and both together; each decoded, as written
+ * in the URL, and as the bytes of UTF-8, from which base64 is made.
  */
 export function proxyCredentialsOf(proxy: URL): string[] {
   const username = decodeURIComponent(proxy.username);
@@ -100,8 +95,5 @@ export function proxyCredentialsOf(proxy: URL): string[] {
   const together = username && password && `${username}:${password}`;
   const decoded = [together, password, username];
   const bytes = decoded.map((secret) => Buffer.from(secret).toString("latin1"));
-  // A Set, because the three forms differ only if the secret has characters that a URL or UTF-8 encodes.
-  return [...new Set([...decoded, ...bytes, proxy.password, proxy.username])].filter(
-    (secret) => secret !== "",
-  );
+  return [...new Set([...decoded, ...bytes, proxy.password, proxy.username])].filter(Boolean);
 }

@@ -1,60 +1,29 @@
-// Workarounds for private parts of Node, of agents and of undici, for a polluted Object.prototype, and for the engine:
-// each with its reason or its measurement.
+// Workarounds for private parts of Node, of agents, of undici and of the engine, each with its reason or measurement.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type http from "node:http";
 import type { Socket, TcpSocketConnectOpts } from "node:net";
 import type { DispatcherLike } from "../../options/types.js";
 import { isLoopback, memberOf, textFor, WithoutPrototype } from "../../values.js";
-import { networkCode, type TransportRequest } from "../exchange.js";
+import { networkCode } from "../exchange.js";
 import { nextTurn } from "../time.js";
 
 /**
- * How many turns of the event loop Node may need to confirm a write. Over TLS, Node confirms it at the end of a turn in
- * which the response may already be read; through a proxy that itself speaks TLS, some turns later.
+ * How many turns of the event loop Node may need to confirm a write: over TLS the response may be read in the same turn,
+ * through a proxy that itself speaks TLS some turns before.
  */
 export const turnsToConfirm: number = 8;
 
 /** Measures how long the event loop has been busy. Read when the module loads, because tests replace it. */
 export const eventLoopUtilization: typeof performance.eventLoopUtilization = performance.eventLoopUtilization;
 
-/** The options for a request of node:http. */
-export function requestOptions(
-  { method, url, headers }: TransportRequest,
-  { agent, protocol }: { readonly agent: http.Agent; readonly protocol?: string | undefined },
-): http.RequestOptions {
-  const options: http.RequestOptions = {
-    hostname: url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
-    port: url.port,
-    path: url.pathname + url.search,
-    method,
-    agent,
-    headers,
-  };
-  if (protocol !== undefined) options.protocol = protocol;
-  // Object.prototype has no enumerable members, so this loop runs only if it is polluted.
-  for (const _ in Object.prototype)
-    return { ...Object.fromEntries(optional.map((name) => [name, undefined])), ...options };
-  return options;
-}
-
-// Options that http.request reads from a polluted Object.prototype unless they are own properties. They are added only
-// then: each costs about 2 µs a request, since agents copy the options into an object without a prototype.
-const optional: readonly string[] =
-  "_defaultAgent auth createConnection defaultPort insecureHTTPParser joinDuplicateHeaders maxHeaderSize protocol setHost signal socketPath timeout uniqueHeaders".split(
-    " ",
-  );
-
-/**
- * Ignores a socket's errors until it is closed; errors that matter fail its request. Node removes its own listener when
- * a response has been read, and a later failed write would end the process.
- */
+/** Ignores a socket's errors: Node removes its own listener with the response, and a later one would end the process. */
 export function ignoreErrors(socket: Socket): void {
   if (!socket.listeners("error").includes(ignoreError)) socket.on("error", ignoreError);
 }
 
 function ignoreError(): void {}
 
-/** Whether a new request waits for a socket of the caller's agent: it is then the last in one of the agent's queues. */
+/** Whether a new request waits for a socket: it is then the last in one of its agent's queues. */
 export function isQueued(message: http.ClientRequest, { requests = {} }: http.Agent): boolean {
   return Object.values(requests).some((queue) => (queue?.at(-1) as unknown) === message);
 }
@@ -70,7 +39,7 @@ export function idleSockets({ freeSockets = {} }: http.Agent, prefix: string): S
 export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
   const { freeSockets } = agent;
   const visible = agent as { freeSockets: object };
-  // The sockets are hidden only while `request` runs: a request asks for its socket before its constructor returns.
+  // A request asks for its socket before its constructor returns.
   visible.freeSockets = Object.create(null);
   try {
     return request();
@@ -83,9 +52,8 @@ export function withoutIdle<T>(agent: http.Agent, request: () => T): T {
 const watched = new WeakSet<object>();
 
 /**
- * Calls `opened` with the sockets that an agent opens to its proxy for a request. Until the tunnel is open, Node shows
- * these sockets to nobody else, so nobody could close them. Agents made with agent-base open them in `connect`, Node's
- * own in `createSocket`.
+ * Calls `opened` with the sockets that an agent opens to its proxy for a request, which Node shows only when the tunnel is
+ * open. Agents made with agent-base open them in `connect`, Node's own in `createSocket`.
  */
 export function watchSockets(
   agent: object,
@@ -110,10 +78,7 @@ export function watchSockets(
   Object.defineProperty(agent, name, { value, configurable: true, writable: true });
 }
 
-/**
- * The connect options of an agent: its own, those of an agent-base agent for its proxy, and those of Node's own agent
- * for the proxy of the environment.
- */
+/** The connect options of an agent: its own, and those for its proxy, of agent-base and of Node's own. */
 export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
   const ofProxy = Object.getOwnPropertySymbols(agent).find(
     ({ description }) => description === "kProxyConfig",
@@ -126,18 +91,12 @@ export function connectOptions(agent: object): readonly TcpSocketConnectOpts[] {
   return found.filter((each): each is TcpSocketConnectOpts => typeof each === "object" && each !== null);
 }
 
-/**
- * Calls `found` with each address found for a socket. Nothing is called if Object.prototype has a `lookup`, which Node
- * would take for a listener of the event.
- */
+/** Calls `found` with each address of a socket's host. Node would take a polluted `lookup` for a listener. */
 export function onAddressFound(socket: Socket, found: (address: string) => void): void {
   if (!("lookup" in Object.prototype)) socket.on("lookup", (_error, address) => address && found(address));
 }
 
-/**
- * Returns one header of a raw list; repeated headers are joined to one list. Building the object of all headers costs
- * more than the rest of a small response.
- */
+/** One header of a raw list: the object of all headers costs more than the rest of a small response. */
 export function rawHeader(rawHeaders: readonly string[], name: string): string | undefined {
   let value: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -148,10 +107,7 @@ export function rawHeader(rawHeaders: readonly string[], name: string): string |
   return value;
 }
 
-/**
- * A response's headers, from Node's raw list. Node's own `headers` keeps only the first of a repeated Retry-After, and
- * takes a member of Object.prototype for an earlier header of that name.
- */
+/** A response's headers. Node's own `headers` has one line of a repeated Retry-After, and members of Object.prototype. */
 export function headersOf({ rawHeaders: raw }: http.IncomingMessage): Readonly<Record<string, string>> {
   // Without a prototype: assigning a header fails if a frozen Object.prototype has a member of that name.
   const headers = new WithoutPrototype() as Record<string, string>;
@@ -166,9 +122,8 @@ export function headersOf({ rawHeaders: raw }: http.IncomingMessage): Readonly<R
 const closed: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET"]);
 
 /**
- * Delays the error of a failed write until the bytes that the server sent before it closed are read. A server that
- * rejects a large body may respond and close at once, and Node drops an unread response when a write fails.
- * @returns A function that ends the delay.
+ * Delays the error of a failed write until the bytes that the server sent before it closed are read: Node would drop the
+ * response of a server that rejects a large body and closes at once. Returns a function that ends the delay.
  */
 export function holdWriteErrors(socket: Socket): () => void {
   const { _write, _writev } = socket;
@@ -183,7 +138,6 @@ export function holdWriteErrors(socket: Socket): () => void {
 /**
  * Delays the write errors of the socket on which undici, or Node's `fetch`, sends a request over HTTP/1.1.
  * @param mark A text that only this request's headers contain, such as the boundary of its form
- * @returns A function that ends the delay.
  */
 export function holdErrorsOf(mark: string): () => void {
   let release: (() => void) | undefined;
@@ -199,8 +153,7 @@ export function holdErrorsOf(mark: string): () => void {
   };
 }
 
-// Reports two turns of the event loop later that the other side closed the connection, because all bytes that have
-// arrived are read between the two. Other errors of a write are reported at once.
+// Reports two turns later that the other side closed the connection: between them, the bytes that have arrived are read.
 function heldBack(done: (error?: Error | null) => void): typeof done {
   return (error) => {
     if (closed.has(networkCode(error))) nextTurn(() => nextTurn(() => done(error)));
@@ -213,15 +166,11 @@ export function environmentProxies({ globalAgent }: typeof http): unknown {
   return memberOf(memberOf(globalAgent, "options"), "proxyEnv");
 }
 
-// Where undici keeps its global dispatcher: version 7 under the first symbol, 8 under the second. Under the first,
-// undici 8 keeps a wrapper that does not show the dispatcher inside.
+// Where undici 8, then undici 7, keeps its global dispatcher. undici 8 keeps a wrapper under the symbol of 7.
 const dispatchers = [Symbol.for("undici.globalDispatcher.2"), Symbol.for("undici.globalDispatcher.1")];
 const globals = globalThis as { readonly [name: symbol]: unknown };
 
-/**
- * The MockAgent with which a test replaces the network: all requests then go to the mock, except those to this machine.
- * Undefined without one.
- */
+/** The MockAgent with which a test replaces the network, except for requests to this machine; undefined without one. */
 export function mockFor(url: URL): DispatcherLike | undefined {
   for (const symbol of dispatchers) {
     const dispatcher = globals[symbol];

@@ -12,16 +12,16 @@ import {
   type SeenDetails,
   sourceFailed,
   type Transport,
-  type TransportOptions,
   type TransportRequest,
 } from "../exchange.js";
 import { createFetchTransport } from "../fetch.js";
 import { nextTurn } from "../time.js";
 import { DispatcherExchange } from "../undici.js";
 import { acceptEncodings, cutShort, DecodedResponse, SentForm } from "./body.js";
-import { Connecting } from "./connect.js";
-import { refusedByAlert, textOf } from "./networkErrors.js";
+import { type Connecting, connecting } from "./connect.js";
+import { refusedByAlert, refusedByProxy, textOf } from "./networkErrors.js";
 import {
+  type ConnectionOptions,
   defaultConnections,
   defaultKeepAliveMs,
   idleSince,
@@ -45,32 +45,28 @@ import {
 } from "./quirks.js";
 
 /**
- * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function. Sockets
- * are kept alive.
- * @param names The names of the connection options.
- * @throws StatusError
+ * Creates a transport over node:http and node:https, or over the caller's agent, dispatcher or fetch function.
+ * @param names The names of the connection options. @throws StatusError
  */
 export function createNodeTransport(own: ClientOptions, names: readonly (keyof ClientOptions)[]): Transport {
   const { maxConnections = defaultConnections, keepAliveMs = defaultKeepAliveMs } = own;
-  const options: TransportOptions = { maxConnections, keepAliveMs, agent: own.agent, proxy: own.proxy };
+  const { dispatcher, agent, proxy } = own;
   // With a dispatcher, any other connection option conflicts. Without one, only `agent`, `fetch` and `proxy` do.
   const ways = names.filter(
     (name) => own[name] !== undefined && (own.dispatcher !== undefined || /^(agent|fetch|proxy)$/.test(name)),
   );
   if (ways.length > 1)
     throw invalid(ways[1], `${ways[0]} and ${ways[1]} cannot be used together: pass one of the two.`);
-  // Fetch functions other than Node's may send a stream without its length. So only a file on disk is sent as a stream,
-  // which keeps it out of memory, and a file in memory is sent as a Blob.
+  // Fetch functions other than Node's may send a stream without its length: only a file on disk is sent as one, which
+  // keeps it out of memory.
   if (own.fetch)
     return createFetchTransport(own.fetch, (form) =>
       Object.hasOwn(form.part.file, "isOnDisk")
         ? new FormStream(form, holdErrorsOf(form.contentType))
         : new FormBlob(form),
     );
-  const { dispatcher, agent, proxy } = own;
   if (dispatcher !== undefined) {
-    const isObject = typeof dispatcher === "object" && dispatcher !== null;
-    if (!isObject || typeof (dispatcher as Partial<DispatcherLike>).dispatch !== "function") {
+    if (typeof memberOf(dispatcher, "dispatch") !== "function") {
       throw invalid("dispatcher", "dispatcher must have the method dispatch of undici 7 or 8.", {
         hint: "Pass a Pool, an Agent or a ProxyAgent of the package undici: classes of other packages may lack dispatch.",
       });
@@ -85,6 +81,7 @@ export function createNodeTransport(own: ClientOptions, names: readonly (keyof C
   // The error never shows the proxy's URL, which may hold a password.
   if (proxy !== undefined && proxy !== "env" && !isUrl)
     throw invalid("proxy", 'proxy must be a URL such as http://proxy.example.com:3128, or "env".');
+  const options: ConnectionOptions = { maxConnections, keepAliveMs, agent, proxy };
   return new NodeTransport(options, new OriginPools(options), true);
 }
 
@@ -92,15 +89,15 @@ class NodeTransport implements Transport {
   readonly secrets: readonly string[];
   readonly maxConnections: number | undefined;
   readonly ready: Transport["ready"];
-  readonly #options: TransportOptions;
+  readonly #options: ConnectionOptions;
   readonly #origins: OriginPools;
-  // Whether this is the transport of the first client: made by `createClient`, not by `withOptions`.
+  // Whether its client was made by `createClient`, not by `withOptions`.
   readonly #isFirst: boolean;
   readonly #isMockable: boolean;
   // The pools that this client uses, by origin. There are several only if `withOptions` changes the base URL.
   readonly #joined: Map<string, SharedPool> = new Map();
 
-  constructor(options: TransportOptions, origins: OriginPools, isFirst: boolean) {
+  constructor(options: ConnectionOptions, origins: OriginPools, isFirst: boolean) {
     const { agent, proxy, maxConnections } = options;
     this.secrets = origins.secrets;
     this.maxConnections = agent === undefined ? maxConnections : undefined;
@@ -141,12 +138,6 @@ class NodeTransport implements Transport {
 // Node joins a string body with the headers for one write, which copies it: one of so many characters becomes a Buffer.
 const longText = 16_384;
 
-function writtenBody({ body }: TransportRequest): string | Uint8Array | undefined {
-  return typeof body === "string" && body.length >= longText
-    ? Buffer.from(body)
-    : (body as string | Uint8Array | undefined);
-}
-
 /** One request in flight over node:http or node:https. */
 export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall {
   readonly #pool: Pool;
@@ -157,8 +148,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
   #reused = false;
   #connecting: Connecting | undefined;
   #connected = false;
-  // Whether the request waits for a socket of the caller's agent.
-  #isQueued = false;
+  /** Whether the request waits for one of the sockets that the caller's agent already has. */
+  isQueued = false;
   #letWritesFail: (() => void) | undefined;
   readonly fresh: boolean;
 
@@ -186,6 +177,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     const { headers, body, form, lifetime } = request;
     if (form) this.body = new SentForm(form, lifetime.timeoutMs);
     acceptEncodings(headers, body);
+    const isLong = typeof body === "string" && body.length >= longText;
     // Without a body, node:http itself adds what the method needs.
     const length = body === undefined ? form?.size : Buffer.byteLength(body);
     if (length !== undefined) headers["content-length"] = String(length);
@@ -207,12 +199,11 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
         this.ended();
       });
       message.on("socket", this.#take);
-      this.#isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
+      this.isQueued = !message.reusedSocket && isQueued(message, this.#pool.agent);
       // The body of a queued request is written when it gets its socket: nothing is copied until then.
-      if (!this.#isQueued && this.body === undefined) message.end(writtenBody(request));
+      if (!this.isQueued && this.body === undefined) message.end(isLong ? Buffer.from(body) : body);
       if (message.reusedSocket) return;
-      this.#connecting = new Connecting(message, request, this.#pool, this);
-      this.#connecting.begin(this.#isQueued);
+      this.#connecting = connecting(message, request, this.#pool, this);
     } catch (cause) {
       // An agent that cannot connect may throw at once; these codes stand for no agent, and one of the other protocol.
       const isAgents = /^ERR_INVALID_(ARG_TYPE|PROTOCOL)$/.test(networkCode(cause));
@@ -242,7 +233,7 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       return;
     // A proxy opened no tunnel for Node's own agent (NODE_USE_ENV_PROXY).
     const status = networkCode(cause) === "ERR_PROXY_TUNNEL" && memberOf(cause, "statusCode");
-    if (typeof status === "number") this.#connecting?.refused(status);
+    if (typeof status === "number") this.failed(...refusedByProxy(status));
     // The server rejected the TLS handshake, which had seemed complete to the client: no connection was made.
     if (!response && refusedByAlert.test(networkCode(cause))) this.#connected = false;
     if (!response) this.failed(textOf(cause), { cause });
@@ -258,8 +249,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.body?.waitForRest(() => this.failed(respondedEarly, {}));
   }
 
-  // Delivers the response once Node confirms that the request was sent: the next call then finds its connection free.
-  // After `turns` turns without that, delivers the response anyway.
+  // Delivers the response once Node confirms that the request was sent, so that the next call finds its connection free;
+  // after `turns` turns, anyway.
   protected override deliver(response: DecodedResponse, turns: number = turnsToConfirm): void {
     const message = this.#message as http.ClientRequest;
     const isFirst = this.request !== undefined;
@@ -308,9 +299,8 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
       this.#letWritesFail = holdWriteErrors(socket);
     if (this.body)
       this.body.send(message).catch((cause) => this.failed(sourceFailed(cause), { reason: "source", cause }));
-    // `end` is called in the next tick: within the `socket` event, Node would report the request's start twice to
-    // subscribers of its diagnostics channel.
-    else if (this.#isQueued) process.nextTick(() => this.request && message.end(writtenBody(this.request)));
+    // In the next tick: within the `socket` event, Node would report the start twice to its diagnostics channel.
+    else if (this.isQueued) process.nextTick(() => this.request && message.end(this.request.body));
   };
 
   readonly #receive = (message: http.IncomingMessage): void => {
@@ -330,7 +320,6 @@ export class NodeExchange extends Exchange<DecodedResponse> implements PoolCall 
     this.#message?.destroy();
   }
 
-  // Releases what the request held: its body, its socket's writes, the connection that was being made.
   #free(): void {
     this.body?.close();
     this.body = undefined;
