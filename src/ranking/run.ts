@@ -1,10 +1,8 @@
-import { endedFailure } from "../call/noResponse.js";
-import { StatusError } from "../errors/statusError.js";
+import { endedError } from "../call/noResponse.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { type Lane, machineClock, pendingForEach, Run } from "../policy/run.js";
 import { Deadline, endOnAbort } from "../transport/time.js";
-import { memberOf } from "../values.js";
 
 /** How the batches of a call run. */
 export interface BatchRun {
@@ -82,12 +80,9 @@ export async function runBatches(
     });
   run.advance();
   await ended;
-  const reason = isStopped ? "aborted" : deadline.ended;
   const batch = left();
-  if (batch !== undefined && reason !== undefined && (isStopped || failed === undefined)) {
-    const failure = endedFailure(reason, timeoutMs, undefined, memberOf(signal, "reason"));
-    failed = { batch, error: new StatusError(failure.message, failure) };
-  }
+  if (batch !== undefined && (isStopped || (deadline.ended && failed === undefined)))
+    failed = { batch, error: endedError(deadline) };
   run.close();
   deadline.dispose();
   ignoreStop?.();
