@@ -1,6 +1,5 @@
-import { endedError } from "../call/noResponse.js";
 import { isIdempotentKind } from "../errors/codes.js";
-import { isStatusError, StatusError } from "../errors/statusError.js";
+import { isStatusError, refusal, StatusError } from "../errors/statusError.js";
 import { type OperationId, operations } from "../generated/contract.js";
 import type { AbortSignalLike, CallOptions } from "../options/types.js";
 import { Deadline } from "../transport/time.js";
@@ -90,7 +89,9 @@ export async function callWithin<T>(
       },
     });
   } catch (thrown) {
-    const error = thrown === time ? endedError(time, operation) : thrown;
+    const code = time.ended === "aborted" ? "CANCELLED" : "DEADLINE_EXCEEDED";
+    const ended = "The activity ended before what it reads was there.";
+    const error = thrown === time ? refusal(code, undefined, ended, { operation }) : thrown;
     // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
     // A call that was cancelled before it was sent, because its worker shuts down, may start on another worker. Calls
     // reject only with a StatusError: any other error is of what comes before the call.

@@ -1,14 +1,7 @@
 // Failures of attempts that got no whole response, and what hides keys in what a failure tells.
 import { explained, hiding } from "#platform";
-import {
-  type Executed,
-  executedBecause,
-  type OperationName,
-  type ResponseHeaders,
-  type RetryEvent,
-} from "../errors/codes.js";
+import { type Executed, executedBecause, type ResponseHeaders, type RetryEvent } from "../errors/codes.js";
 import { Failure } from "../errors/failure.js";
-import { StatusError } from "../errors/statusError.js";
 import { SourceError } from "../files/fileSource.js";
 import { events, rowOfStatus } from "../policy/decisions.js";
 import type { Redact } from "../redact/redact.js";
@@ -19,8 +12,8 @@ import {
   type TransportFailure,
   type TransportResponse,
 } from "../transport/exchange.js";
-import type { Deadline, EndReason } from "../transport/time.js";
-import { isInstance, memberOf } from "../values.js";
+import type { EndReason } from "../transport/time.js";
+import { isInstance } from "../values.js";
 import { requestIdOf } from "./response.js";
 
 /** The failure of a request that got no whole response, classified by the fields of `seen`, never by its message. */
@@ -130,15 +123,6 @@ export function endedFailure(
   }
   const message = reason === "closed" ? "The client was closed." : "The caller aborted the call.";
   return new Failure({ ...shared, message, code: "CANCELLED", notRetried: "aborted", cause });
-}
-
-/** The error of a call that ended before there was a request. */
-export function endedError(
-  { ended = "aborted", timeoutMs, signal }: Deadline,
-  operation?: OperationName,
-): StatusError {
-  const failure = endedFailure(ended, timeoutMs, undefined, memberOf(signal, "reason"));
-  return new StatusError(failure.message, Object.assign(failure, { operation }));
 }
 
 // What is known of a request that was ended in flight; `exchange` is undefined if the transport never got it.

@@ -1,8 +1,10 @@
-import { endedError } from "../call/noResponse.js";
+import { endedFailure } from "../call/noResponse.js";
+import { StatusError } from "../errors/statusError.js";
 import type { AbortSignalLike } from "../options/types.js";
 import { Limiter } from "../policy/limiter.js";
 import { type Lane, machineClock, pendingForEach, Run } from "../policy/run.js";
 import { Deadline, endOnAbort } from "../transport/time.js";
+import { memberOf } from "../values.js";
 
 /** How the batches of a call run. */
 export interface BatchRun {
@@ -80,9 +82,12 @@ export async function runBatches(
     });
   run.advance();
   await ended;
+  const reason = isStopped ? "aborted" : deadline.ended;
   const batch = left();
-  if (batch !== undefined && (isStopped || (deadline.ended && failed === undefined)))
-    failed = { batch, error: endedError(deadline) };
+  if (batch !== undefined && reason !== undefined && (isStopped || failed === undefined)) {
+    const failure = endedFailure(reason, timeoutMs, undefined, memberOf(signal, "reason"));
+    failed = { batch, error: new StatusError(failure.message, failure) };
+  }
   run.close();
   deadline.dispose();
   ignoreStop?.();

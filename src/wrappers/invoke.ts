@@ -1,11 +1,11 @@
 // Turns a method's arguments into a request and the promise of a call.
 import { hiding, loadHiding, publishRefusal } from "#platform";
-import { endedError, redactorIfLoaded } from "../call/noResponse.js";
+import { endedFailure, redactorIfLoaded } from "../call/noResponse.js";
 import { seenOf } from "../call/response.js";
 import type { ClientConfig } from "../call/settings.js";
 import type { CallSettings, CallSpec, Outcome, PreparedRequest } from "../call/types.js";
 import type { OperationName } from "../errors/codes.js";
-import { invalid, isStatusError, ofOperation, refusal, type StatusError } from "../errors/statusError.js";
+import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../errors/statusError.js";
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
@@ -149,7 +149,12 @@ function namedError(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
 ): StatusError {
-  if (error instanceof Deadline) return endedError(error, operation);
+  // A call that ended before there was a request.
+  if (error instanceof Deadline) {
+    const { ended = "aborted", timeoutMs, signal } = error;
+    const failure = endedFailure(ended, timeoutMs, undefined, memberOf(signal, "reason"));
+    return new StatusError(failure.message, Object.assign(failure, { operation }));
+  }
   // The checks of arguments do not know their operation, so it is added to the error here.
   if (isStatusError(error)) return Object.hasOwn(error, "operation") ? error : ofOperation(error, operation);
   // Any other error comes from an argument that threw when it was read, such as in a getter.
