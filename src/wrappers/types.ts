@@ -114,17 +114,6 @@ export type EncodedCall = (
   onResponse: (headers: Readonly<Record<string, string>>) => void,
 ) => CallPromise<Uint8Array>;
 
-/** A client's method that is derived from an operation in the contract. */
-export interface OperationMethod {
-  readonly operation: OperationId;
-  /** The names of the ids in the operation's path, in order, without the account. */
-  readonly path: readonly string[];
-  /** Whether the method takes a body or a file. */
-  readonly body: boolean;
-  /** Whether the method takes an object of query and header parameters. */
-  readonly parameters: boolean;
-}
-
 /** The arguments of an operation. */
 export interface OperationArguments {
   readonly operation: OperationId;
