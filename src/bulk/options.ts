@@ -184,9 +184,10 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   onAttempt?: ((event: RerankAllAttempt<Id>) => void) | undefined;
 }
 
+const rateNames = { requestsPerMinute: checkRate, tokensPerMinute: checkRate };
 const names: OptionTable<RerankAllOptions> = {
   concurrency: concurrencyOf,
-  rate: rateOf,
+  rate: (value) => ownProperties(value as object, "rate", rateNames),
   batchSize: checkCount,
   split: checkCallback,
   ordered: checkFlag,
@@ -217,11 +218,6 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   const concurrency = concurrencyOf(own.concurrency);
   // Without a prototype: a polluted Object.prototype must not set an option.
   return Object.assign(new WithoutPrototype(), own, { concurrency, timeoutMs, attemptTimeoutMs, maxPauseMs });
-}
-
-function rateOf(value: unknown): RerankAllOptions["rate"] {
-  const rate = value as NonNullable<RerankAllOptions["rate"]>;
-  return ownProperties(rate, "rate", { requestsPerMinute: checkRate, tokensPerMinute: checkRate });
 }
 
 function checkRate(value: unknown, name: string): number {
