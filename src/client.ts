@@ -38,7 +38,6 @@ export interface Client extends ContractClient {
   /**
    * Returns a client with some options changed. It shares this client's connections, not its calls, and need not be
    * closed.
-   *
    * @param options The options to change; one that is undefined stays.
    * @throws StatusError `INVALID_ARGUMENT` or `OUT_OF_RANGE` for a value that cannot be used or a {@link
    * ConnectionOption}.
@@ -79,19 +78,16 @@ export function createClient(options: ClientOptions = {}): Client {
   return build(own, { transport, budget: { left: budget.full }, running: new Map() }, transport);
 }
 
-/**
- * @param shared What a first client, made by `createClient`, shares with the clients made from it by `withOptions`: its
- * transport, the retry budget, and the limiters of their runs.
- */
+/** @param shared What a client shares with those made from it by `withOptions`. */
 function build(
   options: ClientOptions,
   shared: Pick<ClientSettings, "transport" | "budget"> & Pick<Limiters, "running">,
   transport: Transport,
 ): Client {
   if (isBrowser() && options.dangerouslyAllowBrowser !== true) {
-    throw invalid("dangerouslyAllowBrowser", "In a browser every visitor can read the API key.", {
-      hint: 'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".',
-    });
+    const hint =
+      'Call the service from your server, or pass dangerouslyAllowBrowser: true for a page that only you can open. Under Jest\'s jsdom set testEnvironment: "node".';
+    throw invalid("dangerouslyAllowBrowser", "In a browser every visitor can read the API key.", { hint });
   }
   const { baseUrl, apiKey, accountId, rerankModel, userAgent = "", logger, logLevel } = options;
   const isLogged = logger !== undefined || logLevel !== undefined;

@@ -1,5 +1,3 @@
-// Helpers for values from outside this package, whose shape is not checked.
-
 /**
  * The constructor of objects that inherit nothing. Engines keep the members of an Object.create(null) in a hash table:
  * reading and copying them costs several times more.
@@ -67,7 +65,7 @@ export function wordsOf(error: unknown): string {
   return textFor(memberOf(memberOf(error, "cause"), "message") || memberOf(error, "message") || error);
 }
 
-/** Like `instanceof`, but returns false where `instanceof` throws, as it does for a revoked Proxy. */
+/** Like `instanceof`, but false where that throws, as for a revoked Proxy. */
 export function isInstance<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
   return valueOr(() => value instanceof type, false);
 }
@@ -90,17 +88,13 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Calls a caller's function with an event, without waiting for it. If the function throws or rejects, the call goes on.
- */
+/** Calls a caller's function with an event, without waiting for it, and ignores what it throws or rejects with. */
 export function notify<E>(listener: ((event: E) => unknown) | undefined, event: E): void {
   if (listener === undefined) return;
   try {
     const returned = listener(event);
     if (returned !== undefined) Promise.resolve(returned).catch(() => {});
-  } catch {
-    // An exception is ignored, like a rejection.
-  }
+  } catch {}
 }
 
 export function urlOf(value: unknown): URL | undefined {

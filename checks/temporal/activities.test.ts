@@ -439,4 +439,9 @@ test("a file is opened by name, and one that cannot be opened was not sent", asy
   const { heartbeats, result } = within(() => opening.upload("reviews", "missing"));
   await assert.rejects(result, /The store is away/);
   assert.deepEqual(heartbeats.at(-1), { attempt: 1, mayRetry: true });
+  const never = createActivities(connect(service.url), { openFile: () => new Promise(() => {}) });
+  const opens = within(() => never.upload("reviews", "s3://a/b"));
+  opens.environment.cancel();
+  await assert.rejects(opens.result, CancelledFailure);
+  assert.deepEqual(opens.heartbeats.at(-1), { attempt: 1, mayRetry: true });
 });

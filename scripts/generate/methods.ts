@@ -47,14 +47,15 @@ export async function generateMethods(
     own.length === 0 ? "" : codeImports,
     `import type { ${["ContractClient", ...written].join(", ")} } from "./contractMethods.js";\n\n`,
     `/** All that the contract adds, by group. */\nexport interface ContractMethods extends ContractClient {\n${typed.join("\n")}\n}\n\n`,
-    own.length === 0 ? noMethods : tableOf(groups),
+    own.length === 0 ? noMethods : additionsOf(groups, isWritten),
   ];
   return { [typesFile as string]: types.join("\n"), [codeFile as string]: code.join("") };
 }
 
 const codeImports = `import type { ClientConfig } from "../call/settings.js";
-import { addOperations } from "./operationMethods.js";
-import type { OperationMethod } from "./types.js";
+import type { CallOptions } from "../options/types.js";
+import { startCall } from "./invoke.js";
+import { callOperation } from "./operationMethods.js";
 `;
 
 // A wrapper names its operation.
@@ -67,28 +68,40 @@ async function wrappedBy(operations: readonly OperationShape[], wrappers: string
   return new Set(ids.filter((id) => texts.some((text) => text.includes(`"${id}"`))));
 }
 
-function tableOf(groups: ReadonlyMap<string, readonly OperationShape[]>): string {
-  const rows = [...groups]
+function additionsOf(
+  groups: ReadonlyMap<string, readonly OperationShape[]>,
+  isWritten: ReadonlySet<string>,
+): string {
+  const additions = [...groups]
     .filter(([, shapes]) => shapes.length > 0)
     .map(([group, shapes]) => {
-      const methods = shapes.map((shape) => {
-        const { id, parameters, body } = shape;
-        const row = {
-          operation: id,
-          path: idsOf(parameters.path).map(({ name }) => name),
-          body: body !== undefined,
-          parameters: parameters.query.length + parameters.header.length > 0,
-        };
-        return `    ${namesOf(shape)[1]}: ${JSON.stringify(row)},\n`;
-      });
-      return `  ${JSON.stringify(group)}: {\n${methods.join("")}  },\n`;
+      const owner = group === "" ? "client" : isWritten.has(group) ? `client.${group}` : undefined;
+      const calls = `{\n${shapes.map(callOf).join("")}  }`;
+      return owner
+        ? `  Object.assign(${owner}, ${calls});\n`
+        : `  Object.assign(client, { ${group}: ${calls} });\n`;
     });
+  const written = [...isWritten].filter((group) => group !== "").map((group) => `${group}: object`);
   return (
-    "// Those methods by group and name; a group without a name is the client itself.\n" +
-    `const methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>> = {\n${rows.join("")}};\n\n` +
     "/** @internal Gives a client the methods that the contract has and nobody wrote. */\n" +
-    "export function addMethods<T extends object>(client: T, settings: ClientConfig): T & ContractMethods {\n" +
-    "  return addOperations(client, settings, methods) as T & ContractMethods;\n}\n"
+    `export function addMethods<T extends { ${written.join("; ")} }>(client: T, settings: ClientConfig): T & ContractMethods {\n` +
+    `${additions.join("")}  return client as T & ContractMethods;\n}\n`
+  );
+}
+
+function callOf(shape: OperationShape): string {
+  const { id, parameters, body } = shape;
+  const ids = idsOf(parameters.path).map(({ name }) => name);
+  const hasParameters = parameters.query.length + parameters.header.length > 0;
+  const others = [body && "body", hasParameters && "parameters"].filter((name) => typeof name === "string");
+  const given = [
+    ...[...ids, ...others].map((name) => `${name}: ${name === "parameters" ? "object" : "unknown"}`),
+    "options?: CallOptions",
+  ];
+  const input = [`operation: "${id}"`, `ids: { ${ids.join(", ")} }`, ...others].join(", ");
+  return (
+    `    ${namesOf(shape)[1]}: (${given.join(", ")}) =>\n` +
+    `      startCall("${id}", settings, () => callOperation(settings, { ${input} }, options)),\n`
   );
 }
 

@@ -2,9 +2,7 @@
 import { invalid, isStatusError, StatusError } from "../errors/statusError.js";
 import type { EncodedCall, EncodedContent, RequestOptions } from "../wrappers/types.js";
 
-/**
- * The base URL for openapi-fetch, which needs one at once: the client may read its own only at the first call.
- */
+/** The base URL for openapi-fetch, which needs one at once: the client may read its own only at the first call. */
 export const placeholder = "https://service.invalid";
 
 // The Response that openapi-fetch receives, and the StatusError of an error response.

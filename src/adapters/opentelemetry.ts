@@ -73,11 +73,7 @@ export interface MeterLike {
    */
   createHistogram(
     name: string,
-    options: {
-      description: string;
-      unit: string;
-      advice: { explicitBucketBoundaries: number[] };
-    },
+    options: { description: string; unit: string; advice: { explicitBucketBoundaries: number[] } },
   ): HistogramLike;
 }
 
@@ -89,10 +85,7 @@ export interface TraceCallsOptions {
    * @default true
    */
   attempts?: boolean | undefined;
-  /**
-   * The `gen_ai.provider.name` of reranks: who serves the models.
-   * @default "tunerank"
-   */
+  /** The `gen_ai.provider.name` of reranks: who serves the models. @default "tunerank" */
   provider?: string | undefined;
   /** Gets the duration and the tokens of each rerank: `gen_ai.client.operation.duration` and `tunerank.usage.input_tokens`. */
   meter?: MeterLike | undefined;
@@ -166,10 +159,7 @@ function callSpans(provider: string): SpanRules<CallTrace> {
     begun: (call) => ({
       "tunerank.operation": call.operation,
       ...addressOf(call),
-      ...(isRerank(call) && {
-        "gen_ai.operation.name": "rerank",
-        "gen_ai.provider.name": provider,
-      }),
+      ...(isRerank(call) && { "gen_ai.operation.name": "rerank", "gen_ai.provider.name": provider }),
       "gen_ai.request.model": call.model,
       "tunerank.documents": call.documents,
       "tunerank.batches": call.batches,

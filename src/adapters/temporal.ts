@@ -6,14 +6,13 @@
 import { ApplicationFailure, CancelledFailure, Context } from "@temporalio/activity";
 import { rerankAll } from "../bulk/index.js";
 import type { Client } from "../client.js";
-import { isIdempotentKind } from "../errors/codes.js";
 import { isStatusError } from "../errors/statusError.js";
-import { type OperationId, operations } from "../generated/contract.js";
+import type { OperationId } from "../generated/contract.js";
 import { checkCallback, checkCount, checkDuration } from "../options/arguments.js";
 import { type OptionTable, ownProperties } from "../options/validate.js";
 import { checkRanking } from "../ranking/check.js";
 import { concurrencyOf } from "../ranking/plan.js";
-import { type ActivityCall, type CallAids, callWithin } from "./temporalCall.js";
+import { type CallAids, callWithin } from "./temporalCall.js";
 import { type ChunkTools, rankChunk, withoutDocuments } from "./temporalChunk.js";
 import { activityFailure, failureOptions, fitting, mostResultBytes } from "./temporalFailure.js";
 import type { Activities, ActivitiesOptions, ActivityUploadOptions } from "./temporalTypes.js";
@@ -52,12 +51,19 @@ export function createActivities(
   client: Pick<Client, "rerank" | "deployments" | "reinforcementFineTuningJobs" | "datasets">,
   options: ActivitiesOptions = {},
 ): Activities {
-  const { openFile, maxResultBytes, ...own } = ownProperties(options, "options", names);
-  const run = <T>(operation: OperationId, call: ActivityCall<T>["call"]): Promise<T> => {
-    const once = !isIdempotentKind[operations[operation].kind];
-    return runCall({ operation, once, call }, maxResultBytes ?? mostResultBytes);
+  const { openFile, maxResultBytes = mostResultBytes, ...own } = ownProperties(options, "options", names);
+  const run = async <T>(operation: OperationId, call: (aids: CallAids) => PromiseLike<T>): Promise<T> => {
+    const context = Context.current();
+    try {
+      return fitting(await callWithin(context, operation, call), maxResultBytes, operation);
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      // Temporal expects a CancelledFailure from an activity that it cancelled, and decides itself what follows.
+      if (context.cancellationSignal.aborted && error.code === "CANCELLED")
+        throw new CancelledFailure(error.message, [activityFailure(error)]);
+      throw ApplicationFailure.create(failureOptions(error, context.info.attempt));
+    }
   };
-  const optionsOf = ({ signal, timeoutMs }: CallAids) => ({ signal, timeoutMs: timeoutMs() });
   // A run without requests only checks the client: a wrong one is reported here, not by the first chunk.
   rerankAll(client, []);
   const tools: ChunkTools = { ...own, client };
@@ -65,37 +71,24 @@ export function createActivities(
     rerank: (request) =>
       run("rerankDocuments", async (aids) => {
         const body = withoutDocuments(request);
-        return checkRanking(body, await client.rerank(body, optionsOf(aids)));
+        return checkRanking(body, await client.rerank(body, aids.ending()));
       }),
     rerankChunk: (n, reference, rate) =>
       run("rerankDocuments", (aids) => rankChunk(tools, { n, reference, rate }, aids)),
     scale: (deploymentId, replicaCount) =>
-      run("scaleDeployment", (aids) => client.deployments.scale(deploymentId, replicaCount, optionsOf(aids))),
+      run("scaleDeployment", (aids) => client.deployments.scale(deploymentId, replicaCount, aids.ending())),
     resume: (jobId) =>
       run("resumeReinforcementFineTuningJob", (aids) =>
-        client.reinforcementFineTuningJobs.resume(jobId, optionsOf(aids)),
+        client.reinforcementFineTuningJobs.resume(jobId, aids.ending()),
       ),
     upload: (datasetId, file, uploadOptions) =>
       run("uploadDatasetFile", async (aids) => {
         const own = ownProperties(uploadOptions, "options", uploadNames);
-        const opened = openFile ? await openFile(file) : file;
-        const options = { ...own, ...optionsOf(aids), onProgress: aids.onProgress };
+        const opened = openFile ? await aids.time.untilEnded(Promise.resolve(openFile(file))) : file;
+        const options = { ...own, ...aids.ending(), onProgress: aids.onProgress };
         return client.datasets.upload(datasetId, opened, options);
       }),
   };
 }
 
 const uploadNames: OptionTable<ActivityUploadOptions> = { name: 1, contentType: 1, verifyBytes: 1 };
-
-async function runCall<T>(activity: ActivityCall<T>, mostBytes: number): Promise<T> {
-  const context = Context.current();
-  try {
-    return fitting(await callWithin(context, activity), mostBytes, activity.operation);
-  } catch (error) {
-    if (!isStatusError(error)) throw error;
-    // Temporal expects a CancelledFailure from an activity that it cancelled, and decides itself what follows.
-    if (context.cancellationSignal.aborted && error.code === "CANCELLED")
-      throw new CancelledFailure(error.message, [activityFailure(error)]);
-    throw ApplicationFailure.create(failureOptions(error, context.info.attempt));
-  }
-}

@@ -1,7 +1,8 @@
-import type { OperationName } from "../errors/codes.js";
-import { isStatusError, StatusError } from "../errors/statusError.js";
-import type { AbortSignalLike } from "../options/types.js";
-import { now } from "../transport/time.js";
+import { isIdempotentKind } from "../errors/codes.js";
+import { isStatusError, refusal, StatusError } from "../errors/statusError.js";
+import { type OperationId, operations } from "../generated/contract.js";
+import type { AbortSignalLike, CallOptions } from "../options/types.js";
+import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import { mayRetry } from "./queues.js";
 
@@ -26,23 +27,12 @@ export interface ActivityContext {
 
 /** What an activity passes to its call. */
 export interface CallAids {
-  /** Temporal's signal: it aborts when the activity is cancelled. */
-  readonly signal: AbortSignalLike;
-  /** The milliseconds left for the call: a failure can then be recorded before the activity's timeout. */
-  readonly timeoutMs: () => number;
+  /** Ends with the activity: at its cancellation, or before its timeout, so that a failure can be recorded. */
+  readonly time: Deadline;
+  /** The options by which a client's call ends with the activity. */
+  readonly ending: () => Pick<CallOptions, "signal" | "timeoutMs">;
   /** Sets the progress that the next heartbeats report. */
   readonly onProgress: (progress: object) => void;
-}
-
-/** An operation that runs as an activity. */
-export interface ActivityCall<T> {
-  readonly operation: OperationName;
-  /**
-   * Whether the operation must not be sent twice: a later attempt starts only if the attempt before recorded that it
-   * may.
-   */
-  readonly once: boolean;
-  readonly call: (aids: CallAids) => PromiseLike<T>;
 }
 
 // A day: the limit of an activity without timeouts.
@@ -61,27 +51,47 @@ export function timeLeftMs(info: ActivityInfo): number {
 }
 
 /**
- * Makes a call in an activity: sends heartbeats, and records in a last heartbeat whether the next attempt may start.
+ * Makes a call in an activity: sends heartbeats, and records in a last heartbeat whether the next attempt may start. What
+ * must not be sent twice is sent again only if the attempt before recorded that it may.
  * @throws StatusError
  */
-export async function callWithin<T>(context: ActivityContext, activity: ActivityCall<T>): Promise<T> {
+export async function callWithin<T>(
+  context: ActivityContext,
+  operation: OperationId,
+  call: (aids: CallAids) => PromiseLike<T>,
+): Promise<T> {
   const { info, cancellationSignal } = context;
-  const { operation, once, call } = activity;
-  const { attempt } = info;
+  const { attempt, heartbeatTimeoutMs = 0 } = info;
+  const once = !isIdempotentKind[operations[operation].kind];
   if (once && !mayStart(info))
     throw new StatusError(
       `Attempt ${attempt} of this activity sends nothing: an earlier one began, and did not say how it ended.`,
       { code: "UNKNOWN", executed: "unknown", codeSource: "client", operation, notRetried: "not-safe" },
     );
-  const beating = startHeartbeats(context);
-  const endsAt = now() + timeLeftMs(info);
+  let progress: object = {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const everyMs = Math.min(heartbeatTimeoutMs / 3 || longestBeatMs, longestBeatMs);
+  const beat = (): void => {
+    context.heartbeat({ ...progress, attempt });
+    timer = setTimeout(beat, everyMs);
+  };
+  beat();
+  const time = new Deadline([]);
+  const timeoutMs = timeLeftMs(info);
+  time.limit({ timeoutMs, attemptTimeoutMs: timeoutMs }, cancellationSignal);
+  const ending = () => ({ signal: cancellationSignal, timeoutMs: Math.max(1, Math.floor(time.leftMs)) });
   try {
     return await call({
-      signal: cancellationSignal,
-      timeoutMs: () => Math.max(1, Math.floor(endsAt - now())),
-      onProgress: beating.onProgress,
+      time,
+      ending,
+      onProgress(latest) {
+        progress = latest;
+      },
     });
-  } catch (error) {
+  } catch (thrown) {
+    const code = time.ended === "aborted" ? "CANCELLED" : "DEADLINE_EXCEEDED";
+    const ended = "The activity ended before what it reads was there.";
+    const error = thrown === time ? refusal(code, undefined, ended, { operation }) : thrown;
     // The worker reports the last heartbeat first and the failure after it, so the next attempt finds the heartbeat.
     // A call that was cancelled before it was sent, because its worker shuts down, may start on another worker. Calls
     // reject only with a StatusError: any other error is of what comes before the call.
@@ -89,7 +99,8 @@ export async function callWithin<T>(context: ActivityContext, activity: Activity
     if (once) context.heartbeat({ attempt, mayRetry: sentNothing || mayRetry(error) });
     throw error;
   } finally {
-    beating.stop();
+    clearTimeout(timer);
+    time.dispose();
   }
 }
 
@@ -103,25 +114,6 @@ function mayStart({ attempt, heartbeatDetails }: ActivityInfo): boolean {
   );
 }
 
-// Sends heartbeats at an interval: Temporal tells an activity of its cancellation only in response to a heartbeat.
-// Temporal's worker may drop heartbeats that come too often.
-function startHeartbeats({ info, heartbeat }: ActivityContext) {
-  const { attempt, heartbeatTimeoutMs = 0 } = info;
-  const everyMs = heartbeatTimeoutMs > 0 ? Math.min(heartbeatTimeoutMs / 3, longestBeatMs) : longestBeatMs;
-  let progress: object = {};
-  let timer: ReturnType<typeof setTimeout>;
-  const beat = (): void => {
-    heartbeat({ ...progress, attempt });
-    timer = setTimeout(beat, everyMs);
-  };
-  beat();
-  return {
-    onProgress: (latest: object) => {
-      progress = latest;
-    },
-    stop: () => clearTimeout(timer),
-  };
-}
-
-// The longest time between two heartbeats: a cancellation arrives within about this time.
+// The longest time between two heartbeats: a cancellation arrives within about this time, as Temporal tells an activity of
+// it only in response to a heartbeat. Its worker may drop heartbeats that come too often.
 const longestBeatMs = 2_000;

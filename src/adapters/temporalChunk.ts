@@ -3,6 +3,7 @@ import type { Client } from "../client.js";
 import { invalid, refusal } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { rankingError } from "../ranking/check.js";
+import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
 import type { CallAids } from "./temporalCall.js";
 import { activityFailure } from "./temporalFailure.js";
@@ -37,7 +38,8 @@ export async function rankChunk(
       "createActivities lacks one of readChunk, writePart and readParts: rerankChunk needs them.",
       ofRerank,
     );
-  const left = byId(await readInput(readChunk, n, reference), n);
+  const { time } = aids;
+  const left = byId(await time.untilEnded(readInput(readChunk, n, reference)), n);
   const of = left.size;
   const summary = { ranked: 0, failed: 0 };
   const count = (rows: readonly ChunkResult[]): void => {
@@ -45,14 +47,13 @@ export async function rankChunk(
     for (const { id, error } of rows) if (left.delete(id)) summary[error ? "failed" : "ranked"] += 1;
     aids.onProgress({ chunk: n, done: of - left.size, of });
   };
-  for (const rows of await readParts(n, reference)) count(rows);
+  for (const rows of await time.untilEnded(Promise.resolve(readParts(n, reference)))) count(rows);
   const unwritten: ChunkResult[] = [];
   const flush = async (): Promise<void> => {
     const rows = unwritten.splice(0);
-    if (rows.length > 0) count(await tried(rows, (part, each) => writePart(n, part, each, reference)));
+    if (rows.length > 0) count(await tried(rows, time, (part, each) => writePart(n, part, each, reference)));
   };
-  const { signal } = aids;
-  const totalTimeoutMs = aids.timeoutMs();
+  const { signal, timeoutMs: totalTimeoutMs } = aids.ending();
   const options = { concurrency, timeoutMs, totalTimeoutMs, rate, signal, sharesService: true };
   const requests = [...left.values()].map(withoutDocuments);
   try {
@@ -73,24 +74,47 @@ export async function rankChunk(
 // next attempt ranks again the rows that were not written.
 const mostTries = 3;
 const firstWaitMs = 250;
+// How long a try may take once the activity is over.
+const graceMs = 5_000;
 
 // Writes a part, and returns its rows as they were written. The part's name is unique, so that no part overwrites another,
 // even one of another worker. All its tries use one name.
 async function tried(
   given: readonly ChunkResult[],
+  time: Deadline,
   write: (part: string, rows: readonly ChunkResult[]) => unknown,
 ): Promise<readonly ChunkResult[]> {
   const part = globalThis.crypto.randomUUID();
   let rows = given;
   for (let tries = 1; ; tries++) {
     try {
-      await write(part, rows);
+      await written(Promise.resolve(write(part, rows)), time);
       return rows;
     } catch (error) {
       if (tries === mostTries) throw error;
       rows = rows.map(writable);
       await new Promise((resolve) => setTimeout(resolve, firstWaitMs * tries));
     }
+  }
+}
+
+// Waits for a write; once the activity is over, only for a while.
+async function written(writing: Promise<unknown>, time: Deadline): Promise<unknown> {
+  try {
+    return await time.untilEnded(writing);
+  } catch (error) {
+    if (error !== time) throw error;
+  }
+  const grace = new Deadline([]);
+  grace.limit({ timeoutMs: graceMs, attemptTimeoutMs: graceMs }, undefined);
+  const code = time.ended === "aborted" ? "CANCELLED" : "DEADLINE_EXCEEDED";
+  try {
+    return await grace.untilEnded(writing);
+  } catch (error) {
+    if (error !== grace) throw error;
+    throw rankingError(`writePart took over ${graceMs} ms.`, { code, notRetried: undefined });
+  } finally {
+    grace.dispose();
   }
 }
 

@@ -20,7 +20,7 @@ const list = "documents";
 // In which order parts have their turn. A part that was rejected is halved when its turn comes; any other is sent.
 const [half, firstOfQuarter, rejectedHalf, rejectedBatch, other] = [0, 1, 2, 3, 4];
 
-/** A request that was taken from the source and has no result yet. */
+/** A request of the source, or a batch of one, that has no result yet. */
 export interface PendingRequest<Id> {
   readonly id: Id;
   /** The position of the request in the source, from 0. */
@@ -28,9 +28,9 @@ export interface PendingRequest<Id> {
   readonly body: RerankRequest;
   /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
-  /** The event of the successful attempt; set only if the caller passed `onAttempt`. */
+  /** The event of the successful attempt, if the caller passed `onAttempt`. */
   event: AttemptEvent | undefined;
-  /** The call that ranks the request, and its lane; undefined until the call has begun. */
+  /** The call that ranks the request, and its lane, once the call has begun. */
   lane: Lane | undefined;
   call: CallPromise<RerankResponse> | undefined;
   /** The request of which this is a batch; undefined for a request that is sent whole. */
@@ -63,7 +63,8 @@ export class BatchedRequest<Id> {
   #isSearching = false;
   // The first document of each quarter of the request, once these are sent alone to judge the query.
   #probed: readonly number[] | undefined;
-  #failure: StatusError | undefined;
+  /** Why the request has failed; undefined while it may succeed. */
+  error: StatusError | undefined;
 
   /** @throws StatusError if `split` fails, or if there are more batches than the run may send */
   constructor(whole: PendingRequest<Id>, settings: RunSettings<Id>) {
@@ -89,11 +90,6 @@ export class BatchedRequest<Id> {
     });
   }
 
-  /** Why the request has failed; undefined while it may succeed. */
-  get error(): StatusError | undefined {
-    return this.#failure;
-  }
-
   /** How many of its batches were ranked, and so paid for. */
   get ranked(): number {
     return this.#results.batches.length;
@@ -101,7 +97,7 @@ export class BatchedRequest<Id> {
 
   /** The next batch to send; undefined if none is left, or if it waits for another batch's result. */
   next(): PendingRequest<Id> | undefined {
-    if (this.#failure !== undefined || (this.#isSearching && this.#inFlight.size > 0)) return undefined;
+    if (this.error !== undefined || (this.#isSearching && this.#inFlight.size > 0)) return undefined;
     const part = this.#turn();
     if (part === undefined) return undefined;
     const documents = part.documents.map(({ text }) => text);
@@ -119,8 +115,12 @@ export class BatchedRequest<Id> {
       // The first batch, and each half of it, were rejected.
       const isUndecided = this.#isSearching && (turn === rejectedHalf || turn === other);
       if (isUndecided && this.#probed === undefined) this.#probe();
-      else if (turn === rejectedHalf || turn === rejectedBatch) this.#halve(this.#rest.shift() as Part);
-      else return this.#rest.shift();
+      else if (turn === rejectedHalf || turn === rejectedBatch) {
+        const part = this.#rest.shift() as Part;
+        const middle = part.documents.length >> 1;
+        for (const documents of [part.documents.slice(0, middle), part.documents.slice(middle)])
+          if (documents.length > 0) this.#add({ ...part, documents, turn: half, depth: part.depth + 1 });
+      } else return this.#rest.shift();
     }
   }
 
@@ -135,12 +135,6 @@ export class BatchedRequest<Id> {
       this.#keep((document) => document !== first);
       this.#add({ ...part, documents: [first], turn: firstOfQuarter });
     }
-  }
-
-  #halve(part: Part): void {
-    const middle = part.documents.length >> 1;
-    for (const documents of [part.documents.slice(0, middle), part.documents.slice(middle)])
-      if (documents.length > 0) this.#add({ ...part, documents, turn: half, depth: part.depth + 1 });
   }
 
   // Parts of one turn are sent in the order in which they were added.
@@ -166,13 +160,13 @@ export class BatchedRequest<Id> {
       this.#isSearching = false;
       this.#results.ranked({ number: sent.number, ranking, attempts: [], response: undefined });
     }
-    const isOver = this.#rest.length === 0 || this.#failure !== undefined;
+    const isOver = this.#rest.length === 0 || this.error !== undefined;
     return isOver && this.#inFlight.size === 0 ? this.result() : undefined;
   }
 
   #failed(sent: Part, error: StatusError): void {
     this.#results.failed(error);
-    if (this.#failure !== undefined) return;
+    if (this.error !== undefined) return;
     if (!isRejection(error)) {
       this.#fail(error);
       return;
@@ -193,14 +187,14 @@ export class BatchedRequest<Id> {
   }
 
   #fail(error: StatusError): void {
-    this.#failure = error;
+    this.error = error;
     for (const { lane } of this.#inFlight.keys()) lane?.abort();
   }
 
   /** The result of the request, once all its batches have one, or it has failed. */
   result(): RerankAllResult<Id> {
     const { id } = this.request;
-    const failure = this.#failure;
+    const failure = this.error;
     try {
       if (failure !== undefined) throw errorOfBatches(failure, this.#results);
       const { top_n, return_documents } = this.request.body;

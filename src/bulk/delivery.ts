@@ -1,14 +1,12 @@
-interface Receiver<T> {
-  resolve(result: IteratorResult<T, undefined>): void;
-  reject(error: unknown): void;
-}
-
 /** Gives each call of `next` one result: in the order in which results settle, or in the order of the requests. */
 export class Delivery<T> {
   readonly #ordered: boolean;
   // The results that no `next` has taken, by their position in the output, from 0.
   readonly #results: Map<number, T> = new Map();
-  readonly #receivers: Receiver<T>[] = [];
+  readonly #receivers: [
+    resolve: (result: IteratorResult<T, undefined>) => void,
+    reject: (error: unknown) => void,
+  ][] = [];
   #added = 0;
   #next = 0;
   #isOver = false;
@@ -25,7 +23,7 @@ export class Delivery<T> {
 
   next(): Promise<IteratorResult<T, undefined>> {
     return new Promise((resolve, reject) => {
-      this.#receivers.push({ resolve, reject });
+      this.#receivers.push([resolve, reject]);
       if (this.#results.size > 0 || this.#isOver) this.#handOut();
     });
   }
@@ -33,17 +31,15 @@ export class Delivery<T> {
   /** @param number The position of the result's request among all requests, from 0. */
   add(number: number, result: T): void {
     // Without `ordered`, a call of `next` waits only while no result is ready: the first that waits gets this result.
-    const receiver = this.#ordered ? undefined : this.#receivers.shift();
-    if (receiver !== undefined) receiver.resolve({ done: false, value: result });
+    const [resolve] = (this.#ordered ? undefined : this.#receivers.shift()) ?? [];
+    if (resolve !== undefined) resolve({ done: false, value: result });
     else {
       this.#results.set(this.#ordered ? number : this.#added++, result);
       if (this.#ordered) this.#handOut();
     }
   }
 
-  /**
-   * No more results come. Results that are ready are handed out first, then `next` rejects with the failure, if any.
-   */
+  /** No more results come. Those that are ready are handed out first, then `next` rejects with the failure, if any. */
   finish(failed: { readonly error: unknown } | undefined): void {
     this.#isOver = true;
     this.#failed = failed;
@@ -60,14 +56,14 @@ export class Delivery<T> {
     while (this.#receivers.length > 0) {
       const value = this.#take();
       if (value === undefined && !this.#isOver) return;
-      const receiver = this.#receivers.shift();
+      const [resolve, reject] = this.#receivers.shift() ?? [];
       const failed = this.#failed;
-      if (value !== undefined) receiver?.resolve({ done: false, value });
-      else if (failed === undefined) receiver?.resolve({ done: true, value: undefined });
+      if (value !== undefined) resolve?.({ done: false, value });
       else {
         // Only one `next` rejects with the failure; each later one resolves to `done`.
         this.#failed = undefined;
-        receiver?.reject(failed.error);
+        if (failed === undefined) resolve?.({ done: true, value: undefined });
+        else reject?.(failed.error);
       }
     }
   }

@@ -51,9 +51,8 @@ export type RerankAllResult<Id = string> =
       readonly id: Id;
       /** Why there is no ranking: the request was invalid or failed, or its response is not a usable ranking. */
       readonly error: StatusError;
-      /** Absent: a result with an error has no response. */
+      /** Absent, like `rejected`: a result with an error has no ranking. */
       readonly response?: undefined;
-      /** Absent: a result with an error has no ranked documents. */
       readonly rejected?: undefined;
     };
 
@@ -68,15 +67,11 @@ export interface RerankAllResults<Id = string>
     AsyncDispose {
   /** What the run has done so far: a new object at each read, during the run and after its end. */
   readonly counts: RerankAllCounts;
-  /** The next result. Concurrent calls of `next` each receive a different result. */
+  /** The next result; concurrent calls receive different ones. */
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /** Ends the run: aborts the requests in flight and closes the source. Leaving a `for await` loop calls it. */
   return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
-  /**
-   * Ends the run as `return` does, then rejects.
-   *
-   * @param error The error that the promise rejects with.
-   */
+  /** Ends the run as `return` does, then rejects with the error. */
   throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
 }
 
@@ -125,21 +120,16 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
    * `maxConnections` (128 by default). `"auto"` searches for the best limit: it starts at 4 and doubles until the
    * service rate limits (429), responses come no faster, or the limit is 256; `{ max }` replaces that 256. Concurrent
    * runs of one client share the limit that they find, and a later run starts at half of it; a fixed number applies to
-   * each run separately.
-   * @default "auto"
+   * each run separately. @default "auto"
    */
   concurrency?: number | "auto" | { readonly max: number } | undefined;
   /**
    * The rate limit of your account, if you know it: each number greater than 0. Requests are spread evenly, retries
    * included. A request counts as the tokens in its response's `usage`; until the response arrives, they are estimated
-   * from the request's bytes. Pass about 95 % of the rate that the service allows.
-   * @default no limit
+   * from the request's bytes. Pass about 95 % of the rate that the service allows. @default no limit
    */
   rate?:
-    | {
-        readonly requestsPerMinute?: number | undefined;
-        readonly tokensPerMinute?: number | undefined;
-      }
+    | { readonly requestsPerMinute?: number | undefined; readonly tokensPerMinute?: number | undefined }
     | undefined;
   /**
    * The maximum number of documents of one HTTP request: at least 1. A request with more is sent in batches, and has
@@ -152,8 +142,7 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   batchSize?: number | undefined;
   /**
    * Splits a document that is too long for the model into parts, each of which is sent as a document. A document's
-   * score is that of its best part. Called once for a document.
-   * @default every document is sent whole
+   * score is that of its best part. Called once for a document. @default every document is sent whole
    */
   split?: ((document: string) => readonly string[]) | undefined;
   /** Hand out the results in the order of the requests, instead of the order in which they settle. @default false */
@@ -172,22 +161,19 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   /**
    * The maximum number of HTTP requests of the whole run, retries included: at least 1. The run then ends with
    * `RESOURCE_EXHAUSTED` and `limit`, after the results of the requests in flight, unless nothing is left. A request
-   * that alone has more batches than that fails with `OUT_OF_RANGE`, and is not sent.
-   * @default no limit
+   * that alone has more batches than that fails with `OUT_OF_RANGE`, and is not sent. @default no limit
    */
   maxRequests?: number | undefined;
   /**
    * The maximum number of tokens of the whole run, as the responses' `usage` counts them: at least 1. The run ends as
    * with `maxRequests` once they are reached. Requests in flight, and responses without `usage`, count as an estimate
-   * from their bytes, so the number may be exceeded a little. Requests that fail count nothing.
-   * @default no limit
+   * from their bytes, so the number may be exceeded a little. Requests that fail count nothing. @default no limit
    */
   maxTokens?: number | undefined;
   /**
    * The longest `Retry-After`, in milliseconds, for which the whole run pauses: at least 0. With 0 the run never
    * pauses, with `Infinity` it always does. A longer `Retry-After` ends the run with `RESOURCE_EXHAUSTED` and
-   * `retryAfterMs`, after the results of the requests in flight.
-   * @default 60,000
+   * `retryAfterMs`, after the results of the requests in flight. @default 60,000
    */
   maxPauseMs?: number | undefined;
   /** Whether other processes send to the service, too: after a 429 the run then waits longer. @default false */
@@ -198,9 +184,10 @@ export interface RerankAllOptions<Id = string> extends Pick<CallOptions, "header
   onAttempt?: ((event: RerankAllAttempt<Id>) => void) | undefined;
 }
 
+const rateNames = { requestsPerMinute: checkRate, tokensPerMinute: checkRate };
 const names: OptionTable<RerankAllOptions> = {
   concurrency: concurrencyOf,
-  rate: rateOf,
+  rate: (value) => ownProperties(value as object, "rate", rateNames),
   batchSize: checkCount,
   split: checkCallback,
   ordered: checkFlag,
@@ -231,11 +218,6 @@ export function settingsOf<Id>(options: RerankAllOptions<Id> | undefined): RunSe
   const concurrency = concurrencyOf(own.concurrency);
   // Without a prototype: a polluted Object.prototype must not set an option.
   return Object.assign(new WithoutPrototype(), own, { concurrency, timeoutMs, attemptTimeoutMs, maxPauseMs });
-}
-
-function rateOf(value: unknown): RerankAllOptions["rate"] {
-  const rate = value as NonNullable<RerankAllOptions["rate"]>;
-  return ownProperties(rate, "rate", { requestsPerMinute: checkRate, tokensPerMinute: checkRate });
 }
 
 function checkRate(value: unknown, name: string): number {

@@ -158,14 +158,19 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       this.#stop({ error: this.#error() }).catch(() => {});
     }
     if (this.#state !== "running") return;
-    if (this.#isStopped && !this.#isDone)
+    // Whether all requests of the source have a result.
+    const isDone = (): boolean => {
+      const { isDry, inBatches, ready } = this.#intake;
+      return isDry && inBatches.size + ready.length + this.#undone.length === 0;
+    };
+    if (this.#isStopped && !isDone())
       this.#end("The run was stopped.", { code: "CANCELLED", notRetried: "aborted" });
     else if (this.#endedBy !== undefined) this.#endBy(this.#endedBy);
     else {
       // One more request is read, which shows whether the limit leaves anything undone.
       const one = isSpent && this.#undone.length === 0 ? this.#intake.next(true) : undefined;
       if (one) this.#undone.push(one);
-      if (this.#isDone) void this.#stop(this.#intake.failed);
+      if (isDone()) void this.#stop(this.#intake.failed);
       else if (this.#undone.length > 0 && isSpent) {
         // The run has sent as much as its caller allows.
         const { limit, requests, tokens, isEstimated } = this.#pace;
@@ -178,12 +183,6 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
         this.#end(text, { code: "RESOURCE_EXHAUSTED", hint }, { limit });
       }
     }
-  }
-
-  // Whether all requests of the source have a result.
-  get #isDone(): boolean {
-    const { isDry, inBatches, ready } = this.#intake;
-    return isDry && this.#run.lanes.length + inBatches.size + ready.length + this.#undone.length === 0;
   }
 
   bytesOf({ body }: PendingRequest<Id>): number {
@@ -304,7 +303,6 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
       });
   }
 
-  // Ends the run because of one request: its key is rejected, or the service asks to wait too long.
   #endBy(error: StatusError): void {
     const { retryAfterMs = 0, httpStatus, requestId, headers, attempts, notRetried } = error;
     if (notRetried !== "asked-to-wait-too-long") {
@@ -374,8 +372,7 @@ export function stopSending<Id>(results: RerankAllResults<Id>): void {
 
 type EndDetails = Pick<StatusErrorDetails, "code"> & Partial<StatusErrorDetails>;
 
-// The error of a call that was aborted because the run ended. If an attempt of the call was paid for, the error is that
-// of the last such attempt.
+// The error of a call that the run's end aborted is that of its last attempt that was paid for, if there is one.
 function paidError(failure: Failure | undefined, error: StatusError): StatusError {
   if (failure === undefined || error.notRetried !== "aborted") return error;
   const { operation, method, path, host, attempts, notRetried } = error;

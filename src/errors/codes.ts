@@ -108,7 +108,7 @@ export function codeOfGrpcNumber(value: unknown): StatusCode | undefined {
   return grpcCodes.find((_, number) => number > 0 && number === value) as StatusCode | undefined;
 }
 
-/** Whether a method is GET, HEAD, PUT or DELETE, which HTTP defines as idempotent (RFC 9110, section 9.2.2). */
+/** Whether HTTP defines a method as idempotent (RFC 9110, section 9.2.2). */
 export function isIdempotent(method: string | undefined): boolean {
   return /^(GET|HEAD|PUT|DELETE)$/.test(method ?? "");
 }
@@ -124,7 +124,7 @@ export const isIdempotentKind: Readonly<Record<RetryKind, boolean>> = {
 /** The operation of a call: its id in the contract, or `request` for any other operation. */
 export type OperationName = OperationId | "request";
 
-/** The target of a request: its operation, method, path with the ids, and host. */
+/** The target of a request. */
 export interface Target {
   /** The operation's id in the contract; `request` for `client.request`. */
   readonly operation: OperationName;
@@ -170,15 +170,9 @@ export interface StatusErrorFields {
   readonly inferred: boolean;
   /** Where the code comes from: `"body"` means from the service itself. */
   readonly codeSource: CodeSource;
-  /**
-   * Whether the operation ran: `"no"` if nothing was sent, or if the service rejected the request (we then assume that
-   * it did not run); `"yes"` if a 2xx response began; else `"unknown"`.
-   */
+  /** Whether the operation ran. A `"no"` is only assumed where the service rejected the request. */
   readonly executed: Executed;
-  /**
-   * Why `executed` has its value. A `"no"` is certain with `"nothing-sent"`, such as a refused connection, and assumed
-   * with `"refused"`: the service rejected the request.
-   */
+  /** Why `executed` has its value. */
   readonly executedBecause: ExecutedBecause;
   /** Why there was no other attempt; absent in errors of `createClient`, and in those that you create. */
   readonly notRetried?: NotRetried;
@@ -201,15 +195,9 @@ export interface StatusErrorFields {
   readonly retryAfterMs?: number;
   /** The error body: parsed when it is JSON, else its text. At most 4 KiB are kept, without the key. */
   readonly body?: unknown;
-  /**
-   * The argument, option or environment variable that is wrong, with the path inside it: `timeoutMs`, `documents[3]`,
-   * `rate.requestsPerMinute`; absent if the call failed for another reason.
-   */
+  /** The argument, option or environment variable that is wrong, with the path inside it: `timeoutMs`, `documents[3]`. */
   readonly argument?: string;
-  /**
-   * The index, from 0, of the item of `rerank.items`, or of the document of a `rerankAll` request, that is at fault;
-   * absent if no single one is.
-   */
+  /** The index, from 0, of the item of `rerank.items`, or the document of `rerankAll`, if a single one is at fault. */
   readonly item?: number;
   /** What to do now, and why there was no other attempt unless that is obvious; empty if nothing is known to help. */
   readonly hint: string;
@@ -225,10 +213,7 @@ export interface StatusErrorFields {
 
 type Optional<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
 
-/**
- * The values that a {@link StatusError} is created from: its fields, of which most have a default, such as a `hint` for
- * the code and true for `inferred`.
- */
+/** The values that a {@link StatusError} is created from: most have a default, such as a `hint` for the code. */
 export interface StatusErrorDetails
   extends Pick<StatusErrorFields, "code" | "executed" | "codeSource">,
     Optional<Omit<StatusErrorFields, "code" | "executed" | "codeSource" | "headers">> {

@@ -1,10 +1,8 @@
-// The record of a failed attempt.
 import { WithoutPrototype } from "../values.js";
 import { type ExecutedBecause, executedBecause, type RetryEvent, type StatusErrorDetails } from "./codes.js";
 
 /**
- * A failed attempt, as a value. The code that sees the failure makes it; the retry decision, the log, traces and bulk
- * runs read it. A call's StatusError is made from its last failure. A failure inherits nothing, so that a polluted
+ * A failed attempt, as a value: a call's StatusError is made from its last failure. It inherits nothing, so that a polluted
  * Object.prototype cannot add fields. Its `codeSource` is `client` by default.
  */
 export class Failure extends WithoutPrototype<StatusErrorDetails> {

@@ -27,7 +27,7 @@ const adviceOfCode: Readonly<Partial<Record<StatusCode, string>>> = {
   UNIMPLEMENTED: "The server does not offer the operation: check the base URL, or have it enabled.",
 };
 
-// Advice for responses that the service does not send, and that do not tell whether the operation ran.
+// Advice for statuses that the service does not send.
 const adviceOfOthers: Readonly<Record<number, string | undefined>> = {
   101: "Check that baseUrl is the service itself.",
   511: "This network wants you to sign in first.",

@@ -36,7 +36,6 @@ export class StatusError extends Error {
 
   /**
    * Creates an error for your tests and wrappers; calls create their errors themselves.
-   *
    * @param message What happened. The code is added before it, and the hint after it.
    * @param details What is known of the failure.
    */
@@ -67,8 +66,7 @@ export class StatusError extends Error {
 
   /** @internal Makes `instanceof` accept the errors of another copy of this package, too. */
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances. With the class's
-    // name in place of `this`, esbuild would name the class `_StatusError`.
+    // `instanceof` a subclass, which inherits this method, accepts only the subclass's own instances.
     // biome-ignore lint/complexity/noThisInStatic: Error's own check, for this class
     const isOwn = super[Symbol.hasInstance](value);
     // Compiled to ES5, a constructor asks whether `this` is an instance before the error has its brand.
@@ -122,10 +120,9 @@ const getter = {
 
 /** A copy of an argument's error that names the operation: the check that threw it does not know the operation. */
 export function ofOperation(error: StatusError, operation: OperationName): StatusError {
-  const stack = memberOf(error, "stack");
-  const details = { ...detailsOf(error), operation, notRetried: "refused" } as const;
-  const named = new StatusError(error.text, details);
+  const named = new StatusError(error.text, { ...detailsOf(error), operation, notRetried: "refused" });
   // The stack shows which check of an argument failed.
+  const stack = memberOf(error, "stack");
   if (typeof stack === "string") named.stack = stack;
   return named;
 }
@@ -155,13 +152,8 @@ export function refusal(
   // By default a stack has 10 frames: the checks of an argument have about as many, and the caller's line comes after them.
   const { stackTraceLimit } = Error;
   Reflect.set(Error, "stackTraceLimit", stackTraceLimit + 10);
-  const error = new StatusError(message, {
-    code,
-    argument,
-    executed: "no",
-    codeSource: "client",
-    ...details,
-  });
+  const own = { code, argument, executed: "no", codeSource: "client" } as const;
+  const error = new StatusError(message, { ...own, ...details });
   Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
   return error;
 }

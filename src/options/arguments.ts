@@ -15,10 +15,8 @@ export function checkId(value: unknown, what: string, rules?: Rules, argument: s
   if (value === "." || value === "..") throw invalid(argument, `${what} may not be "${value}".`);
   if (value.includes("/")) {
     const last = value.slice(value.lastIndexOf("/") + 1);
-    throw invalid(
-      argument,
-      `${what} contains "/": pass the id alone${last ? ` ("${last}")` : ""}, not a full resource name.`,
-    );
+    const alone = `pass the id alone${last ? ` ("${last}")` : ""}, not a full resource name.`;
+    throw invalid(argument, `${what} contains "/": ${alone}`);
   }
   const bad = /[\\?#%]/.exec(value);
   if (bad) throw invalid(argument, `${what} may not contain "${bad[0]}".`);
@@ -62,15 +60,12 @@ const notInBaseUrl: readonly (readonly [characters: RegExp, name: string])[] = [
 /** Checks the service's address, and strips trailing slashes. The error never shows the value: it may hold a secret. */
 export function checkBaseUrl(value: unknown, what: string, allowInsecureHttp: boolean): string {
   const url = urlOf(value);
-  if (typeof value !== "string" || url === undefined) {
+  if (typeof value !== "string" || url === undefined)
     throw invalid(what, `${what} is not an absolute URL such as https://api.example.com.`);
-  }
-  if (url.protocol !== "https:" && url.protocol !== "http:") {
+  if (url.protocol !== "https:" && url.protocol !== "http:")
     throw invalid(what, `${what} must begin with https:// or http://.`);
-  }
-  if (url.username !== "" || url.password !== "") {
+  if (url.username !== "" || url.password !== "")
     throw invalid(what, `${what} may not contain a user name or password.`);
-  }
   const found = notInBaseUrl.find(([characters]) => characters.test(value));
   if (found) throw invalid(what, `${what} may not contain ${found[1]}.`);
   if (url.protocol === "http:" && !allowInsecureHttp && !isLoopback(url.hostname)) {
@@ -139,12 +134,8 @@ export function checkCount(value: unknown, what: string): number {
 }
 
 /** Checks that a value is a string. @param rules What else it has to be */
-export function checkString(
-  value: unknown,
-  what: string,
-  rules: Rules = { type: "string" },
-): asserts value is string {
-  validate(value, rules, what);
+export function checkString(value: unknown, what: string, rules?: Rules): asserts value is string {
+  validate(value, rules ?? { type: "string" }, what);
 }
 
 /** Checks that a text has no control character and no lone surrogate. */
@@ -154,19 +145,10 @@ export function checkCharacters(value: string, what: string, argument: string = 
   return value;
 }
 
-const reservedHeaders: ReadonlySet<string> = new Set([
-  "authorization",
-  "connection",
-  "content-length",
-  "content-type",
-  "host",
-  "transfer-encoding",
-]);
+const reserved = /^(authorization|connection|content-length|content-type|host|transfer-encoding)$/;
 
 /** The pairs in a list, a Map or Headers of any realm; undefined for any other value. @throws StatusError */
-export function headerPairs(
-  value: unknown,
-): readonly (readonly [name: unknown, content: unknown])[] | undefined {
+export function headerPairs(value: unknown): readonly (readonly [unknown, unknown])[] | undefined {
   if (Array.isArray(value)) {
     if (value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value;
     throw invalid("headers", "headers must be pairs of a name and a text.");
@@ -184,13 +166,13 @@ export function headerPairs(
 export function checkHeaders(value: unknown): Readonly<Record<string, string>> {
   const headers: Record<string, string> = Object.create(null);
   const pairs = headerPairs(value);
-  for (const [name, content] of pairs ??
-    Object.entries(ownProperties(value as object | undefined, "headers"))) {
+  const given = pairs ?? Object.entries(ownProperties(value as object | undefined, "headers"));
+  for (const [name, content] of given) {
     const lower = typeof name === "string" ? name.toLowerCase() : "";
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(lower)) {
       throw invalid("headers", `headers has a name that HTTP does not allow.`);
     }
-    if (reservedHeaders.has(lower)) {
+    if (reserved.test(lower)) {
       throw invalid(`headers["${lower}"]`, `headers may not set ${lower}: the client sets it.`);
     }
     if (content === undefined) continue;

@@ -1,4 +1,3 @@
-// The options of a client and of a call: their names and checks.
 import { invalid } from "../errors/statusError.js";
 import {
   checkCallback,
@@ -55,10 +54,7 @@ export const logLevels: readonly LogLevel[] = ["off", "error", "warn", "info", "
 export function checkSignal(signal: unknown): AbortSignalLike | undefined {
   if (signal === null) return undefined;
   const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignalLike>;
-  const usable =
-    typeof aborted === "boolean" &&
-    typeof addEventListener === "function" &&
-    typeof removeEventListener === "function";
-  if (!usable) throw invalid("signal", "signal must be an AbortSignal.");
-  return signal as AbortSignalLike;
+  const areMethods = [addEventListener, removeEventListener].every((each) => typeof each === "function");
+  if (typeof aborted === "boolean" && areMethods) return signal as AbortSignalLike;
+  throw invalid("signal", "signal must be an AbortSignal.");
 }

@@ -8,35 +8,17 @@ export interface AbortSignalLike {
   readonly aborted: boolean;
   /** Why the signal was aborted: becomes the `cause` of the call's error. */
   readonly reason?: unknown;
-  /**
-   * Adds a listener for the abort.
-   *
-   * @param type The one event that is listened for.
-   * @param listener Called once, when the signal is aborted.
-   */
+  /** Adds a listener, which is called once, when the signal is aborted. */
   addEventListener(type: "abort", listener: () => void): void;
-  /**
-   * Removes a listener when the call has ended.
-   *
-   * @param type The one event that was listened for.
-   * @param listener The function that was added.
-   */
+  /** Removes that listener when the call has ended. */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** Headers with `get` and `forEach`: the platform's `Headers`, a `Map` of texts, and others with these methods. */
 export interface HeadersLike {
-  /**
-   * The text of a header.
-   *
-   * @param name The header's name.
-   */
+  /** The text of a header. */
   get(name: string): unknown;
-  /**
-   * Calls back with each header.
-   *
-   * @param callback Called with the text and the name of each header.
-   */
+  /** Calls back with the text and the name of each header. */
   forEach(callback: (text: string | undefined, name: string) => void): void;
 }
 
@@ -45,9 +27,8 @@ export interface CallOptions {
   /** Cancels the call, whatever it is doing: it rejects with `CANCELLED`. */
   signal?: AbortSignalLike | undefined;
   /**
-   * Milliseconds for the whole call: every attempt, wait and body. Greater than 0.
-   * When it runs out the call rejects with `DEADLINE_EXCEEDED`.
-   * @default rerank 60,000; resume and scale 30,000; upload 60,000 + 1,000 for each 256 KiB
+   * Milliseconds for the whole call: every attempt, wait and body; then it rejects with `DEADLINE_EXCEEDED`. Greater
+   * than 0. @default rerank 60,000; resume and scale 30,000; upload 60,000 + 1,000 for each 256 KiB
    */
   timeoutMs?: number | undefined;
   /**
@@ -57,8 +38,7 @@ export interface CallOptions {
   attemptTimeoutMs?: number | undefined;
   /**
    * The maximum number of retries: 0, 1 or 2. It can lower the number that a failure has, not raise it: to try for
-   * longer, use `rerankAll` or a job queue.
-   * @default 2
+   * longer, use `rerankAll` or a job queue. @default 2
    */
   maxRetries?: number | undefined;
   /** Whether this call is idempotent, whatever its operation is: `true` retries it like rerank, `false` like resume. */
@@ -163,12 +143,7 @@ export interface FetchResponse {
 
 /** What the client uses of a dispatcher of the package undici: its Pool, Agent, ProxyAgent, MockAgent and more fit. */
 export interface DispatcherLike {
-  /**
-   * Sends a request.
-   *
-   * @param options What to send.
-   * @param handler Receives the response.
-   */
+  /** Sends a request; the handler receives the response. */
   dispatch(options: never, handler: never): boolean;
 }
 
@@ -176,11 +151,8 @@ export interface DispatcherLike {
 export type LogLevel = "off" | "error" | "warn" | "info" | "debug";
 
 /**
- * An attempt for a log:
- *
- * - the fields of {@link AttemptEvent} except `headers`, and the log line;
- * - each id in the path, such as `dataset: "reviews"`;
- * - of the bodies, numbers (`top_n`), the lengths of lists (`documents`) and names (`model`), but no text (`query`).
+ * An attempt for a log: the fields of {@link AttemptEvent} except `headers`, the log line, each id in the path, such as
+ * `dataset: "reviews"`, and of the bodies numbers (`top_n`), lengths of lists and names (`model`), but no text (`query`).
  */
 export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "headers"> {
   /** The line that a logger with methods gets. */
@@ -203,7 +175,6 @@ export interface LogRecord extends Omit<AttemptEvent, "cause" | "host" | "header
 
 /**
  * A logger as a function that receives fields.
- *
  * @param level The severity, as the name of a logger's method.
  * @param record The attempt; its `message` is the log line.
  * @example const logger: LogFunction = (level, record) => log[level](record, record.message); // pino, bunyan
@@ -228,15 +199,13 @@ export interface ClientOptions extends Omit<CallOptions, "signal" | "idempotent"
   /** The reranker model used when a rerank body names none. @default TUNERANK_RERANK_MODEL */
   rerankModel?: string | undefined;
   /**
-   * Milliseconds to reach the service: name lookup, connecting, the tunnel through a proxy, TLS. Greater than 0.
-   * Node only.
-   * @default 10,000
+   * Milliseconds to reach the service: name lookup, connecting, the tunnel through a proxy, TLS. Greater than 0. Node
+   * only. @default 10,000
    */
   connectTimeoutMs?: number | undefined;
   /**
    * The maximum number of sockets open at once; further calls wait for a free one. Clients with the same address and
-   * options share their sockets. Node only.
-   * @default 128
+   * options share their sockets. Node only. @default 128
    */
   maxConnections?: number | undefined;
   /**

@@ -100,12 +100,11 @@ export function ownProperties<T extends object>(
   const checks: Readonly<Record<string, 1 | Check<unknown>>> = table;
   const found = own as Record<string, unknown>;
   const within = what === "options" ? "" : `${what}.`;
-  for (const name in found)
-    if (!Object.hasOwn(checks, name))
-      throw invalid(
-        within + name,
-        `Unknown option ${within}${name}: ${suggestion(name, Object.keys(checks))}`,
-      );
+  for (const name in found) {
+    if (Object.hasOwn(checks, name)) continue;
+    const known = suggestion(name, Object.keys(checks));
+    throw invalid(within + name, `Unknown option ${within}${name}: ${known}`);
+  }
   for (const name in found) {
     const check = checks[name];
     if (typeof check === "function" && found[name] !== undefined)

@@ -4,12 +4,7 @@ import { backoff } from "./decisions.js";
 import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
 
-// The fewest failures in a row that are taken for an outage.
-const fewestForOutage = 4;
-// When the process may open no more files, a run gives up a quarter of its sockets, at most this many, for other code.
-const mostSpared = 4;
-
-/** Limits how many attempts of a run's calls are in flight, and when more may begin. Callers pass in the time. */
+/** Limits how many attempts of a run's calls are in flight, and when more may begin. */
 export class Limiter {
   /** The runs that share this limiter; the first had its turn longest ago. */
   readonly sharers: Set<{ takeTurn(): void }> = new Set();
@@ -23,8 +18,8 @@ export class Limiter {
   /** Measures what the event loop adds to response times. Only a search needs it, and simulations have none. */
   loop: LoopDelay | undefined;
   #fixed = 0;
-  // `#askedUntil`: when the pause would end without its random part. `#random`, drawn once a pause, gives that part: if
-  // each response drew one, the largest would count, which is nearly the same in every process of a fleet.
+  // When the pause would end without its random part. `#random` gives that part, and is drawn once a pause: of one for each
+  // response the largest would count, which is nearly the same in every process of a fleet.
   #askedUntil = 0;
   #random = 0;
   #failuresInRow = 0;
@@ -34,7 +29,7 @@ export class Limiter {
     else this.search = concurrency;
   }
 
-  /** How many attempts may be in flight at once. */
+  /** How many attempts may be in flight. */
   get limit(): number {
     return this.search?.limit ?? this.#fixed;
   }
@@ -46,7 +41,7 @@ export class Limiter {
 
   /** Whether the service seems to be down: then one attempt at a time finds out when it is back. */
   get isOutage(): boolean {
-    return this.#failuresInRow >= Math.max(fewestForOutage, this.limit);
+    return this.#failuresInRow >= Math.max(4, this.limit);
   }
 
   /** Whether another attempt may be sent now. @param endsAt The deadline of its call, if it is a retry */
@@ -81,14 +76,14 @@ export class Limiter {
     return this.epoch;
   }
 
-  /** Records that an attempt ended with a response that is no sign of overload. */
+  /** Records a response that is no sign of overload. */
   responded(times: AttemptTimes): void {
     this.#failuresInRow = 0;
     this.ended();
     this.search?.responded(times);
   }
 
-  /** Records that an attempt ended in a way that tells nothing about the service. */
+  /** Records the end of an attempt that tells nothing about the service. */
   ended(): void {
     this.search?.ended(this.inFlight);
     this.inFlight -= 1;
@@ -130,7 +125,8 @@ export class Limiter {
   lowerToOpen(epoch: number): boolean {
     const before = this.limit;
     const opened = Math.min(before, this.inFlight + 1);
-    const most = epoch === this.epoch ? opened - Math.min(mostSpared, opened >> 2) : before;
+    // A quarter of the sockets, at most 4, is left to other code.
+    const most = epoch === this.epoch ? opened - Math.min(4, opened >> 2) : before;
     this.cap(Math.max(1, most - 1));
     return this.limit < before;
   }
@@ -143,7 +139,7 @@ export class Limiter {
 
 /** Tells how long a response may have waited for this program's event loop. Only Node says when the loop was idle. */
 class LoopDelay {
-  #last: { readonly idle: number; readonly active: number } = utilization();
+  #last: ReturnType<typeof utilization> = utilization();
   // An object, not a number: when a whole number becomes a fraction, V8 changes the object's shape and compiles again.
   #beforeIdle: { readonly active: number } = this.#last;
 

@@ -1,6 +1,5 @@
 import {
   type Executed,
-  type ExecutedBecause,
   isIdempotentKind,
   type NotRetried,
   type OperationName,
@@ -22,10 +21,7 @@ export function kindOf(operation: OperationName, idempotent: boolean | undefined
 export const severity: readonly Executed[] = ["no", "unknown", "yes"];
 
 /** Whether the operation ran, and the reason for that value. */
-export interface Ran {
-  readonly executed: Executed;
-  readonly executedBecause: ExecutedBecause;
-}
+export type Ran = Pick<Failure, "executed" | "executedBecause">;
 
 /** Whether a call has run the operation, before its first attempt: nothing was sent. */
 export const nothingSent: Ran = { executed: "no", executedBecause: "nothing-sent" };

@@ -20,15 +20,8 @@ export const ranWell: Ran = { executed: "yes", executedBecause: "success-began" 
 /** How many calls a run keeps for each slot of the limit: in flight, waiting for a retry, or with a result not taken. */
 export const pendingForEach = 4;
 
-/** The clock of a run: the machine's or a test's. */
-export interface Clock {
-  now(): number;
-  /** Calls `run` after `ms` milliseconds. Returns a function that cancels the timer. */
-  after(ms: number, run: () => void): () => void;
-}
-
-/** The machine's clock. Its timers can have any length, and never fire too early. */
-export const machineClock: Clock = { now, after };
+/** The machine's clock; a simulation has its own. */
+export const machineClock: { readonly now: typeof now; readonly after: typeof after } = { now, after };
 
 /** Whose calls a {@link Run} makes, and what becomes of them. Methods, not closures: V8 would compile each run's again. */
 export interface Work<Job, Value> {
@@ -51,7 +44,7 @@ export interface Work<Job, Value> {
  */
 export class Run<Job = unknown, Value = unknown> {
   declare readonly limiter: Limiter;
-  declare readonly clock: Clock;
+  declare readonly clock: typeof machineClock;
   /** Keeps the rate that the caller declared, and counts what is sent. */
   declare readonly pace?: Pace | undefined;
   /** Whether a call is retried until its deadline, if the decision table allows a retry at all. */
@@ -90,13 +83,6 @@ export class Run<Job = unknown, Value = unknown> {
   isOpen(now: number, endsAt?: number): boolean {
     const { limiter, pace } = this;
     return !this.isClosed && limiter.isOpen(now, endsAt) && !(pace && pace.opensAt > now);
-  }
-
-  /** Queues a call for its next attempt. In a closed run, the call ends. */
-  add(lane: Lane): void {
-    this.waiting.add(lane);
-    if (this.isClosed) lane.abort();
-    else this.advance();
   }
 
   /** Begins all attempts that may begin now, in this run and in turn in the other runs that share its limiter. */
@@ -161,7 +147,7 @@ export class Run<Job = unknown, Value = unknown> {
     removeFrom(this.lanes, lane);
   }
 
-  /** Begins no further attempt: calls that wait for one end, those in flight go on. */
+  /** Begins no further attempt. Calls that wait for one end; those in flight go on. */
   close(): void {
     this.isClosed = true;
     this.#unset?.();
@@ -200,15 +186,13 @@ export class Run<Job = unknown, Value = unknown> {
 export class Lane implements AttemptTimes {
   /** The call's options, if the run has checked them: the client then does not check them again. */
   declare options?: object | undefined;
-  /** The bytes of the call's request; 0 if no token rate is declared. */
+  /** The bytes of the call's request, 0 if no token rate is declared, and the estimated tokens of its last attempt. */
   readonly bytes: number;
-  /** The estimated tokens of the last attempt. */
   estimated = 0;
   /** Whether the client accepted the call's options. */
   isAdmitted = false;
-  /** When the next attempt may begin. */
+  /** When the next attempt may begin, and the call's deadline. */
   readyAt = 0;
-  /** The call's deadline. */
   endsAt = 0;
   /** When the last attempt began and ended, and the limit's epoch when it began. */
   began = 0;
@@ -305,7 +289,9 @@ export class Lane implements AttemptTimes {
     const turn = new Promise<void>((resolve) => {
       this.#resume = resolve;
     });
-    this.#run.add(this);
+    this.#run.waiting.add(this);
+    if (this.#run.isClosed) this.abort();
+    else this.#run.advance();
     try {
       await time.untilEnded(turn);
     } catch {

@@ -50,7 +50,7 @@ const onlySlotMs = 200;
 const longSlotMs = 1000;
 type State = "growing" | "steady" | "draining" | "settling" | "lower" | "higher";
 
-/** Finds the concurrency limit that serves a run best. Callers pass in the time. */
+/** Finds the concurrency limit that serves a run best. */
 export class LimitSearch {
   limit: number;
   /** Grows with each new state and each whole step of the limit. A round counts good responses of its epoch alone. */
@@ -143,7 +143,11 @@ export class LimitSearch {
       this.#round.least.push(Math.max(0, ms - busyMs));
       this.#judge(isFull);
     }
-    if (this.#state === "growing" && isFull && this.limit < this.#most) this.#step();
+    if (this.#state !== "growing" || !isFull || this.limit >= this.#most || this.#steps.isStart) return;
+    // Each good response adds a part of a step.
+    if (!this.#steps.grow(this.#round.limit)) return;
+    this.limit += 1;
+    if (this.#steps.isWhole(this.#round.limit, this.limit)) this.#growOn(this.limit, this.#round.limit);
   }
 
   /**
@@ -157,25 +161,26 @@ export class LimitSearch {
     this.#countFew(1);
     if (epoch >= this.#since) {
       this.#round.reject(ended, this.#responseMs);
-      if (this.#isSure && this.#isExceeded) this.#drain();
+      const { rejected, begun } = this.#round;
+      const isHigher = this.#state === "higher" && this.#usual > 0;
+      const isSure = this.#state === "growing" || this.#state === "steady" || isHigher;
+      // More 429s than usual are over 1.5 times their usual number plus 3. If none are usual, 1 is enough.
+      const most = this.#usual > 0 ? 1.5 * this.#usual * (begun + this.limit) + 3 : 0;
+      if (isSure && rejected > most) this.#drain();
       else if (this.#state !== "draining") this.#judge(false);
     }
     if (this.#state === "draining" && epoch < this.#since)
       this.limit = Math.max(this.#fewest, this.limit - 1);
     if (this.limit < before) return;
-    this.#pausedSlots.push(ended + this.#slotMs(askedMs));
-    this.#pausedSlots.sort((a, b) => a - b);
-  }
-
-  // How long the slot of a rate limited attempt is paused.
-  #slotMs(askedMs: number): number {
-    // 429s that do not depend on the limit are no reason to wait.
+    // 429s that do not depend on the limit are no reason to pause the slot.
     const isLong = this.sharesService && !this.#ignoreLimit;
     const isOnly = this.limit === 1;
     const shortest = isLong || askedMs > 0 ? longSlotMs : isOnly ? onlySlotMs : 0;
     // The wait that the service asked for pauses the whole run. After it, the slot of this attempt stays paused, unless it
     // is the only one.
-    return Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
+    const pauseMs = Math.max(this.#responseMs, shortest) + (isOnly ? 0 : askedMs);
+    this.#pausedSlots.push(ended + pauseMs);
+    this.#pausedSlots.sort((a, b) => a - b);
   }
 
   #countFew(rejected: number): void {
@@ -184,30 +189,16 @@ export class LimitSearch {
     this.#few.rejected += rejected;
   }
 
-  get #isSure(): boolean {
-    const state = this.#state;
-    return state === "growing" || state === "steady" || (state === "higher" && this.#usual > 0);
-  }
-
-  // Whether there are more 429s than usual: over 1.5 times their usual number plus 3. If none are usual, 1 is enough.
-  get #isExceeded(): boolean {
-    const { rejected, begun } = this.#round;
-    return rejected > (this.#usual > 0 ? 1.5 * this.#usual * (begun + this.limit) + 3 : 0);
-  }
-
   #judge(isFull: boolean): void {
     if (this.#state === "growing") this.#judgeSpeed(isFull);
     else if (this.#state === "steady") this.#goOn(isFull);
-    else if (this.#state === "draining") this.#drained();
-    else if (this.#state === "settling") this.#settle();
+    else if (this.#state === "draining") {
+      if (this.#round.rejected > 0)
+        this.limit = Math.min(this.limit, Math.max(this.#floor, fewAtOnce, this.#inFlight));
+      this.#state = "settling";
+      this.#round = new Round(this.limit);
+    } else if (this.#state === "settling") this.#settle();
     else this.#decide();
-  }
-
-  // Adds a part of a step for each good response.
-  #step(): void {
-    if (this.#steps.isStart || !this.#steps.grow(this.#round.limit)) return;
-    this.limit += 1;
-    if (this.#steps.isWhole(this.#round.limit, this.limit)) this.#growOn(this.limit, this.#round.limit);
   }
 
   #growOn(limit: number, base: number): void {
@@ -255,7 +246,8 @@ export class LimitSearch {
       this.#usual = share < leastShare ? 0 : Math.min(1.1 * this.#usual, share);
       this.#round = new Round(this.limit);
     }
-    if (!this.#steps.isDue() || !isFull || this.limit >= this.#most) return;
+    this.#steps.left -= 1;
+    if (this.#steps.left > 0 || !isFull || this.limit >= this.#most) return;
     this.#base = { limit: this.limit, share: this.#usual };
     if (this.#usual > 0) this.#set(Math.min(this.#most, 2 * this.limit), "higher");
     else {
@@ -278,13 +270,6 @@ export class LimitSearch {
     this.#ignoreLimit = false;
     this.#usual = 0;
     this.#set(limit, "draining");
-  }
-
-  #drained(): void {
-    if (this.#round.rejected > 0)
-      this.limit = Math.min(this.limit, Math.max(this.#floor, fewAtOnce, this.#inFlight));
-    this.#state = "settling";
-    this.#round = new Round(this.limit);
   }
 
   #settle(): void {
@@ -319,8 +304,16 @@ export class LimitSearch {
     const isSlow = this.#responseMs > slowResponseMs;
     if (evidence < 0 && this.#state === "higher" && isSlow && round.bursts < fewestBursts) return;
     if (evidence > 0) this.#raise();
-    else if (this.#state === "higher") this.#fallBack(accepted(limit, share), share);
-    else if (round.share < leastShare) this.#rest(this.#steps.gap(this.limit, this.sharesService));
+    else if (this.#state === "higher") {
+      // The higher limit only had more attempts rejected.
+      this.#few = { rejected: 0, ended: 0 };
+      this.#doubtful = Math.min(200, 2 * this.#doubtful);
+      this.#ignoreLimit = false;
+      this.limit = accepted(limit, share);
+      this.#usual = this.limit === 1 ? share : 0;
+      if (this.limit === 1) this.#rest(this.#steps.gapAfterSlow());
+      else this.#set(this.limit, "settling");
+    } else if (round.share < leastShare) this.#rest(this.#steps.gap(this.limit, this.sharesService));
     else this.#set(accepted(this.limit, round.share), "settling");
   }
 
@@ -338,17 +331,6 @@ export class LimitSearch {
     const isWide = limit >= fewAtOnce && limit <= smallLimit && !this.#asksToWait;
     if (limit < this.#most) this.#set(Math.min(this.#most, (isWide ? 4 : 2) * limit), "higher");
     else this.#rest(gapAfterSlow);
-  }
-
-  // Goes back to a lower limit, because the higher one only had more attempts rejected.
-  #fallBack(limit: number, share: number): void {
-    this.#few = { rejected: 0, ended: 0 };
-    this.#doubtful = Math.min(200, 2 * this.#doubtful);
-    this.#ignoreLimit = false;
-    this.limit = limit;
-    this.#usual = limit === 1 ? share : 0;
-    if (limit === 1) this.#rest(this.#steps.gapAfterSlow());
-    else this.#set(limit, "settling");
   }
 
   #rest(gap: number): void {

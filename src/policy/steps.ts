@@ -34,12 +34,6 @@ export class Steps {
   #settled = 0;
   #nextGap: number = gapAfterSlow;
 
-  /** Counts a response. @returns whether a step is due */
-  isDue(): boolean {
-    this.left -= 1;
-    return this.left <= 0;
-  }
-
   begin(): void {
     this.#isAfterDrop = !this.#isStep;
     this.#isStep = true;

@@ -28,20 +28,18 @@ export function readRanking(response: object, documents: readonly BatchDocument[
   if (whole instanceof Failure)
     return whole.item === undefined ? whole : Object.assign(whole, { item: itemOf(whole.item) });
   const model = memberOf(response, "model");
-  const usage = memberOf(response, "usage");
+  const tokens = (name: keyof RerankUsage): number => {
+    const count = memberOf(memberOf(response, "usage"), name);
+    return typeof count === "number" ? count : 0;
+  };
   return {
     data: whole.data.map(({ index: document, relevance_score: score }) => {
       const { item: index, part } = documents[document] as BatchDocument;
       return part === undefined ? { index, score } : { index, score, part };
     }),
     model: typeof model === "string" ? model : undefined,
-    usage: { prompt_tokens: count(usage, "prompt_tokens"), total_tokens: count(usage, "total_tokens") },
+    usage: { prompt_tokens: tokens("prompt_tokens"), total_tokens: tokens("total_tokens") },
   };
-}
-
-function count(usage: unknown, name: keyof RerankUsage): number {
-  const tokens = memberOf(usage, name);
-  return typeof tokens === "number" ? tokens : 0;
 }
 
 export interface DoneBatch {
@@ -52,10 +50,7 @@ export interface DoneBatch {
   readonly response: TransportResponse | undefined;
 }
 
-/**
- * What came of the batches of one request: `rerank.items` presents it as a ranking or an error with a partial result,
- * `rerankAll` as a ranking with rejected documents.
- */
+/** What came of the batches of one request, which `rerank.items` and `rerankAll` present in their own ways. */
 export class BatchResults<T> {
   readonly items: readonly T[];
   /** The partial result of an earlier call. */
@@ -94,19 +89,15 @@ export function mergeRankings<T>(merged: Merged<T>, topN: number | undefined): R
   const attempts = merged.batches.flatMap((batch) => batch.attempts);
   const models = modelsOf(merged);
   if (models.length > 1) {
+    const hint = "Name the model in options, or send all items in one request.";
     throw rankingError(`The batches were ranked by different models: ${models.join(", ")}.`, {
       attempts,
-      hint: "Name the model in options, or send all items in one request.",
+      hint,
     });
   }
   const ranked = rankedBy(merged);
-  const last = merged.batches.at(-1);
-  return {
-    ...ranked,
-    data: ranked.data.slice(0, topN),
-    attempts,
-    ...(last?.response && seenOf(last.response)),
-  };
+  const response = merged.batches.at(-1)?.response;
+  return { ...ranked, data: ranked.data.slice(0, topN), attempts, ...(response && seenOf(response)) };
 }
 
 /** The items that were ranked, best first, and what ranked them. */
@@ -115,10 +106,12 @@ function rankedBy<T>(merged: Merged<T>): Omit<RerankItemsResponse<T>, "attempts"
   const ids = batches
     .map(({ response }) => response && requestIdOf(response.headers))
     .filter((id) => id !== undefined);
+  const sum = (name: keyof RerankUsage): number =>
+    batches.reduce((total, { ranking }) => total + ranking.usage[name], before?.usage[name] ?? 0);
   return {
     data: rankedItems(merged),
     model: modelsOf(merged)[0],
-    usage: batches.reduce(sum, before?.usage ?? { prompt_tokens: 0, total_tokens: 0 }),
+    usage: { prompt_tokens: sum("prompt_tokens"), total_tokens: sum("total_tokens") },
     requestIds: [...(before?.requestIds ?? []), ...ids],
   };
 }
@@ -141,13 +134,6 @@ export function rankedItems<T>({ items, batches, before }: Merged<T>): RankedIte
     const own = { item: items[entry.index] as T };
     return Object.assign({ ...own, ...entry }, own);
   });
-}
-
-function sum({ prompt_tokens, total_tokens }: RerankUsage, { ranking: { usage } }: DoneBatch): RerankUsage {
-  return {
-    prompt_tokens: prompt_tokens + usage.prompt_tokens,
-    total_tokens: total_tokens + usage.total_tokens,
-  };
 }
 
 /** The partial result of a failed call. @param planned All batches of the call */
@@ -194,16 +180,12 @@ export function errorOfBatches(
   // An error of this client names the item itself, but for that of a call that was ended.
   const isEnded = failed.code === "DEADLINE_EXCEEDED" || failed.code === "CANCELLED";
   const isNamed = batch === undefined || (failed.codeSource === "client" && !isEnded);
-  const last = batch && batch.offset + batch.count - 1;
-  const where = isNamed ? "" : `This was batch ${batch.batch}, ${itemsOf(batch.offset, last as number)}.`;
-  return new StatusError(sentences(failed.text, where), {
-    ...detailsOf(failed),
-    operation: "rerankDocuments",
-    item: failed.item ?? item,
-    executed: ran.executed,
-    executedBecause: ran.executedBecause,
-    attempts,
-  });
+  const { offset, count } = batch ?? { offset: 0, count: 0 };
+  const where = isNamed ? "" : `This was batch ${batch.batch}, ${itemsOf(offset, offset + count - 1)}.`;
+  const { executed, executedBecause } = ran;
+  const whole = { operation: "rerankDocuments", executed, executedBecause, attempts } as const;
+  const details = { ...detailsOf(failed), ...whole, item: failed.item ?? item };
+  return new StatusError(sentences(failed.text, where), details);
 }
 
 /** Whether the service rejected a request because of its content. Such a request is assumed not to have run. */

@@ -57,20 +57,22 @@ export function planItems<T>(
   };
   const { batches, characters } = batchesOf(ranges, keep, options, body);
   kept.length = batches[0]?.parts === undefined ? (batches[0]?.count ?? 0) : 0;
+  // One hash each of the texts, the query and the other fields.
   const fingerprint = (): string => {
     if (!isHashed) for (const texts of kept) hash.add(texts);
-    return callFingerprint(hash, body);
+    const { query, ...others } = body;
+    const given = Object.entries(others).filter(([, value]) => value !== undefined);
+    const sorted = JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
+    return [hash, new TextHash().add([query]), new TextHash().add([sorted])].join(".");
   };
   if (before !== undefined) checkContinues(before, fingerprint());
   return {
     batches,
     most: Math.max(fewAtOnce, Math.floor((mostCharacters * batches.length) / characters)),
-    documentsOf: (batch) =>
-      documentsOf(
-        batches[batch] as Batch,
-        (index) => (batch === 0 ? kept[index] : undefined) ?? textsOf(index),
-        split !== undefined,
-      ),
+    documentsOf(batch) {
+      const texts = (index: number) => (batch === 0 ? kept[index] : undefined) ?? textsOf(index);
+      return documentsOf(batches[batch] as Batch, texts, split !== undefined);
+    },
     before: before as RerankPartial<T> | undefined,
     fingerprint,
   };
@@ -91,12 +93,10 @@ export function textsOfItems<T>(
   return (index) => {
     const item = items[index] as T;
     const whole = called("text", list, index, () => text(item, index));
-    if (typeof whole !== "string")
-      throw invalid(
-        "text",
-        `text must give a string for ${list}[${index}], not ${whole === null ? "null" : typeof whole}.`,
-        { item: index },
-      );
+    if (typeof whole !== "string") {
+      const type = whole === null ? "null" : typeof whole;
+      throw invalid("text", `text must give a string for ${list}[${index}], not ${type}.`, { item: index });
+    }
     if (split === undefined) return [whole];
     const parts = called("split", list, index, () => split(whole, item));
     if (!Array.isArray(parts) || parts.length === 0 || parts.some((part) => typeof part !== "string"))
@@ -215,14 +215,6 @@ export function documentsOf(
   return documents;
 }
 
-/** The fingerprint of a call's requests: one hash each of the texts, the query and the other fields. */
-function callFingerprint(texts: TextHash, body: Omit<RerankRequest, "documents">): string {
-  const { query, ...others } = body;
-  const given = Object.entries(others).filter(([, value]) => value !== undefined);
-  const sorted = JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
-  return [texts, new TextHash().add([query]), new TextHash().add([sorted])].join(".");
-}
-
 /** Checks that a call's arguments are those of the failed call. @throws StatusError that says what differs */
 function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): void {
   const before = partial.fingerprint.split(".");
@@ -237,9 +229,8 @@ function checkContinues(partial: RerankPartial<unknown>, fingerprint: string): v
 
 /** Checks a partial result, which may come from a file. @throws StatusError */
 function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
-  const [data, missing, fingerprint] = ["data", "missing", "fingerprint"].map((name) =>
-    memberOf(value, name),
-  );
+  const names = ["data", "missing", "fingerprint"];
+  const [data, missing, fingerprint] = names.map((name) => memberOf(value, name));
   const isPosition = (at: unknown): boolean =>
     Number.isSafeInteger(at) && Number(at) >= 0 && Number(at) < count;
   const isRanked = (entry: unknown): boolean =>
@@ -248,9 +239,9 @@ function checkPartial(value: unknown, count: number): RerankPartial<unknown> {
     const [offset, length] = [memberOf(range, "offset"), memberOf(range, "count")];
     return isPosition(offset) && isPosition((offset as number) + (length as number) - 1);
   };
-  const isWhole =
-    Array.isArray(data) && data.every(isRanked) && Array.isArray(missing) && missing.every(isRange);
-  if (isWhole && typeof fingerprint === "string") return value as RerankPartial<unknown>;
+  const isList = (list: unknown, isEach: typeof isRange) => Array.isArray(list) && list.every(isEach);
+  if (isList(data, isRanked) && isList(missing, isRange) && typeof fingerprint === "string")
+    return value as RerankPartial<unknown>;
   throw invalid("continueFrom", "continueFrom must be the `partial` of an error for the same items.");
 }
 

@@ -18,7 +18,6 @@ import type { Deadline } from "../transport/time.js";
 import { define, notify } from "../values.js";
 import {
   BatchResults,
-  type DoneBatch,
   errorOfBatches,
   isRejection,
   mergeRankings,
@@ -116,15 +115,28 @@ function planOf<T>(
 }
 
 async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<RerankItemsResponse<T>> {
-  const { items, batches, before, options, fingerprint } = plan;
+  const { items, batches, before, options, body, eachMs, fingerprint } = plan;
+  const { limiters, loaded, deadline } = rerank;
   const results = new BatchResults(items, before);
+  const ofCall = Object.entries(options).filter(([name]) => Object.hasOwn(callOptionTable, name));
   const run = async (number: number, lane: Lane): Promise<void> => {
+    const leftMs = Math.max(1, Math.ceil(deadline.leftMs));
+    const call: CallOptions = {
+      ...Object.fromEntries(ofCall),
+      timeoutMs: Math.min(eachMs, leftMs),
+      // A single batch is retried like any other call. Of several batches, each has a lane that decides about its retries.
+      ...(batches.length > 1 && { [attemptPolicy]: lane }),
+    };
     try {
-      const ranked = await rankBatch(plan, rerank, number, lane);
+      const documents = plan.documentsOf(number);
+      const request = { ...body, documents: documents.map(({ text }) => text) };
+      const read = readObject((value) => readRanking(value, documents));
+      const { data: ranking, response, attempts } = await rerank.send(request, call, read);
+      const ranked = { number, ranking, attempts: attempts(), response };
       results.ranked(ranked);
       if (options.onBatch === undefined) return;
       const { offset, count } = batches[number] as Batch;
-      const { model, usage } = ranked.ranking;
+      const { model, usage } = ranking;
       const data = rankedItems({ items, batches: [ranked], before: undefined });
       const progress = { done: results.batches.length, batches: batches.length };
       notify(options.onBatch, { batch: number, offset, count, data, model, usage, ...progress });
@@ -133,7 +145,6 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
       throw error;
     }
   };
-  const { limiters, loaded, deadline } = rerank;
   // Each batch tells its attempts, in whose texts keys are hidden.
   if (!hiding) await deadline.untilEnded(loadHiding());
   const { max } = typeof plan.concurrency === "number" ? { max: plan.concurrency } : plan.concurrency;
@@ -158,29 +169,4 @@ async function rankBatches<T>(plan: Plan<T>, rerank: RerankCall): Promise<Rerank
   if (results.attempts.length > 0)
     define(whole, { partial: partialOf(results, batches, ended, fingerprint()) });
   throw whole;
-}
-
-async function rankBatch<T>(
-  { body, options, batches, documentsOf, eachMs }: Plan<T>,
-  rerank: RerankCall,
-  number: number,
-  lane: Lane,
-): Promise<DoneBatch> {
-  const leftMs = Math.max(1, Math.ceil(rerank.deadline.leftMs));
-  const ofCall = Object.entries(options).filter(([name]) => Object.hasOwn(callOptionTable, name));
-  // Without a prototype: a polluted Object.prototype must not set an option.
-  const call: CallOptions = Object.assign(Object.create(null), Object.fromEntries(ofCall), {
-    timeoutMs: Math.min(eachMs, leftMs),
-    // A single batch is retried like any other call. Several batches are one run, in which each has a lane that
-    // decides about its retries.
-    [attemptPolicy]: batches.length > 1 ? lane : undefined,
-  });
-  const documents = documentsOf(number);
-  const request = { ...body, documents: documents.map(({ text }) => text) };
-  const { data, response, attempts } = await rerank.send(
-    request,
-    call,
-    readObject((value) => readRanking(value, documents)),
-  );
-  return { number, ranking: data, attempts: attempts(), response };
 }

@@ -15,10 +15,7 @@ export interface RankedItem<T> {
   readonly part?: number;
 }
 
-/**
- * What {@link RerankItemsPromise.withResponse} resolves to. `httpStatus`, `headers` and `requestId` are those of the
- * last response; absent when nothing was sent.
- */
+/** What {@link RerankItemsPromise.withResponse} resolves to; status, headers and `requestId` are the last response's. */
 export interface RerankItemsResponse<T>
   extends Partial<Pick<CallResponse<T>, "requestId" | "httpStatus" | "headers">> {
   /** The ranked items: what the call resolves to without `withResponse()`. */
@@ -90,8 +87,7 @@ export interface RerankItemsOptions<T>
   text: (item: T, index: number) => string;
   /**
    * Splits a text that is too long for the model into parts, each a document of its own. An item's score is that of its
-   * best part, whose number is in `part`. Called whenever `text` is called.
-   * @default every text is one document
+   * best part, whose number is in `part`. Called whenever `text` is called. @default every text is one document
    */
   split?: ((text: string, item: T) => readonly string[]) | undefined;
   /** The name of the reranker model. @default the client's rerankModel */
@@ -111,10 +107,7 @@ export interface RerankItemsOptions<T>
    * limit
    */
   maxBatchBytes?: number | undefined;
-  /**
-   * Called after each batch that was ranked. The call does not wait for this function, and ignores what it throws and,
-   * if it is async, its rejection.
-   */
+  /** Called after each batch that was ranked. The call does not wait for it, and ignores what it throws or rejects with. */
   onBatch?: ((batch: RankedBatch<T>) => void) | undefined;
   /**
    * The `partial` of a failed call's error, to go on where that call ended: only missing items are sent. The call fails

@@ -7,7 +7,7 @@ interface KeyForm {
   readonly leastPart: number;
 }
 
-/** A key, or a part of a key, with fewer characters could be part of any word. */
+// A key, or a part of a key, with fewer characters could be part of any word.
 const leastCharacters = 8;
 
 /** The spellings to look for in an unescaped text: the key, and the key in base64. */
@@ -19,11 +19,10 @@ function keyForms(key: string): readonly KeyForm[] {
   const isBytes = !/[^\0-\xff]/.test(key);
   const whole = isBytes && key.length < leastCharacters ? btoa(key) : "";
   // The characters of base64 that depend on the key alone, if `offset` other bytes stand before it.
-  const at = (offset: number): string =>
-    btoa("\0".repeat(offset) + key).slice(
-      Math.ceil((8 * offset) / 6),
-      Math.floor((8 * (offset + key.length)) / 6),
-    );
+  const at = (offset: number): string => {
+    const end = Math.floor((8 * (offset + key.length)) / 6);
+    return btoa("\0".repeat(offset) + key).slice(Math.ceil((8 * offset) / 6), end);
+  };
   const base64 = whole ? [whole, whole.replace(/=+$/, "")] : isBytes ? [0, 1, 2].map(at) : [];
   const urlSafe = base64.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   // A key of backslashes only is empty without its escapes.
@@ -39,12 +38,19 @@ export type Span = readonly [from: number, to: number];
  * Finds a spelling of the key in a text. Linear time.
  * @param cut Whether to look also for the key's beginning where the text ends, and for its end where the text begins.
  */
-function findForm(form: KeyForm, source: Characters, cut: boolean): readonly Span[] {
+function findForm(form: KeyForm, { text, chars, startOf }: Characters, cut: boolean): readonly Span[] {
   const { length } = form.chars;
   const spans: Span[] = [];
-  const lengths = matchedLengths(form.chars, source.chars);
+  const lengths = matchedLengths(form.chars, chars);
   for (let i = 0; i < lengths.length; i++) if (lengths[i] === length) spans.push([i + 1 - length, i + 1]);
-  return cut ? [...spans, ...findParts(form, source, lengths)] : spans;
+  if (!cut) return spans;
+  const all = chars.length;
+  const ending = partAtEnd(form, lengths, (rest) => escapeBegun.test(text.slice(startOf(all - rest))));
+  const first = reversed(chars.slice(0, length + longestNesting));
+  const beginning = partAtEnd(form, matchedLengths(reversed(form.chars), first), (rest) =>
+    escapeEnded.test(chars.slice(0, rest)),
+  );
+  return [...spans, [0, beginning], [all - ending, all]];
 }
 
 // Match the beginning of an escape sequence whose end was cut off, and the end of one whose beginning was cut off.
@@ -52,19 +58,6 @@ const escapeBegun = /^[\\%&][#\w\\%&;]*$/;
 const escapeEnded = /^(?:u?[\da-f]{1,4}|#?\w{0,16};)$/i;
 // The maximum length of one part of an escape sequence, in characters, even if it was escaped several times.
 const longestNesting = 50;
-
-function findParts(form: KeyForm, { text, chars, startOf }: Characters, lengths: Uint16Array): Span[] {
-  const { length } = chars;
-  const ending = partAtEnd(form, lengths, (rest) => escapeBegun.test(text.slice(startOf(length - rest))));
-  const first = reversed(chars.slice(0, form.chars.length + longestNesting));
-  const beginning = partAtEnd(form, matchedLengths(reversed(form.chars), first), (rest) =>
-    escapeEnded.test(chars.slice(0, rest)),
-  );
-  return [
-    [0, beginning],
-    [length - ending, length],
-  ];
-}
 
 // How many characters at the end of a text are the key's beginning in this spelling, with part of an escape after it.
 function partAtEnd(
@@ -222,9 +215,8 @@ export function redactorOf(secrets: readonly string[]): Redact {
       all ??= secrets.flatMap((key) => (isQuoted(key) ? [key, key.slice(1, -1)] : key)).map(redactor);
       return all.reduce((left, each) => each(left, cut), text);
     }, "[redacted]");
-  lastRedactor = Object.assign(redact, {
-    reach: longestEscape * Math.max(0, ...secrets.map(({ length }) => length)),
-  });
+  const longest = Math.max(0, ...secrets.map(({ length }) => length));
+  lastRedactor = Object.assign(redact, { reach: longestEscape * longest });
   return lastRedactor;
 }
 
@@ -234,21 +226,16 @@ export function redactValues(redact: Redact, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => redactValues(redact, item));
   const names = new Set(Object.keys(value));
-  const left = Object.entries(value).map(([name, item]) => [
-    newName(name, redact, names),
-    redactValues(redact, item),
-  ]);
+  const left = Object.entries(value).map(([name, item]) => {
+    // A short key stays in a name: the character put before it keeps the redactor from taking the name for a whole value.
+    const redacted = redact(`\uffff${name}`).slice(1);
+    let free = redacted;
+    // Names that are the same without the key are numbered, so that no property is lost.
+    for (let number = 2; free !== name && names.has(free); number++) free = `${redacted} ${number}`;
+    names.add(free);
+    return [free, redactValues(redact, item)];
+  });
   return Object.fromEntries(left);
-}
-
-// Redacts a property's name. A short key stays in it: the character put before the name keeps the redactor from taking
-// it for a whole value. Names that are the same without the key are numbered, so that no property is lost.
-function newName(name: string, redact: Redact, names: Set<string>): string {
-  const redacted = redact(`\uffff${name}`).slice(1);
-  let free = redacted;
-  for (let number = 2; free !== name && names.has(free); number++) free = `${redacted} ${number}`;
-  names.add(free);
-  return free;
 }
 
 const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "port"] as const;
@@ -295,7 +282,7 @@ function replace(text: string, spans: readonly Span[]): string {
 
 // Patterns of the text before and after a whole value. A value may also end where the text ends.
 const surroundings: readonly (readonly [before: RegExp, after: RegExp])[] = [
-  // The key is the whole text, but for white space.
+  // The whole text, but for white space.
   [/^\s*$/, /^\s*$/],
   // A JSON string, but not a field's name.
   [/"$/, /^(?:"(?!\s*:)|$)/],

@@ -9,7 +9,7 @@ import { invalid, isStatusError, ofOperation, refusal, StatusError } from "../er
 import { type OperationId, operations, requests } from "../generated/contract.js";
 import { checkId } from "../options/arguments.js";
 import { idRules } from "../options/contractChecks.js";
-import type { CallPromise, CallResponse } from "../options/types.js";
+import type { CallResponse } from "../options/types.js";
 import { camelCase, type RequestRules } from "../options/validate.js";
 import { Deadline } from "../transport/time.js";
 import { memberOf } from "../values.js";
@@ -84,23 +84,12 @@ function withoutPrototypes(value: unknown): unknown {
  * Starts a call at once; everything that `run` throws, such as for invalid arguments, rejects the promise.
  * @param present Turns the outcome into what `withResponse()` resolves to
  */
-export function startCall<T>(
-  operation: OperationName,
-  client: Pick<ClientConfig, "secrets">,
-  run: () => Promise<Outcome<T>>,
-): CallPromise<T>;
-export function startCall<O extends { readonly data: unknown }, R>(
+export function startCall<D, O extends { readonly data: D } = Outcome<D>, R = CallResponse<D>>(
   operation: OperationName,
   client: Pick<ClientConfig, "secrets">,
   run: () => Promise<O>,
-  present: (outcome: O) => R,
-): Promise<O["data"]> & { withResponse(): Promise<R> };
-export function startCall<O extends { readonly data: unknown }>(
-  operation: OperationName,
-  client: Pick<ClientConfig, "secrets">,
-  run: () => Promise<O>,
-  present: (outcome: O) => unknown = responseOf as never,
-): Promise<unknown> & { withResponse(): Promise<never> } {
+  present: (outcome: O) => R = responseOf as never,
+): Promise<D> & { withResponse(): Promise<R> } {
   let outcome: Promise<O>;
   try {
     outcome = run();
@@ -125,7 +114,7 @@ export function startCall<O extends { readonly data: unknown }>(
     withResponse: async () => {
       await value;
       await loadHiding();
-      return present(succeeded) as never;
+      return present(succeeded);
     },
   });
 }

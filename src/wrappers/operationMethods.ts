@@ -6,12 +6,10 @@ import { checkCallback, checkCount, checkFlag } from "../options/arguments.js";
 import { callOptionTable } from "../options/table.js";
 import type { CallOptions } from "../options/types.js";
 import type { OptionTable, RequestRules } from "../options/validate.js";
-import { ownValue } from "../values.js";
 import { loaded, prepare, startCall } from "./invoke.js";
 import type {
   ClientInside,
   OperationArguments,
-  OperationMethod,
   RequestOptions,
   ServiceCall,
   ServiceRequest,
@@ -20,34 +18,6 @@ import type {
 
 // The module behind `client.request` and added operations, loaded with the first such call: few programs make one.
 const late = () => loaded(import("./request.js"));
-
-/** @internal Adds methods to a client by group and name; the group `""` is the client itself. */
-export function addOperations<T extends object>(
-  client: T,
-  settings: ClientConfig,
-  methods: Readonly<Record<string, Readonly<Record<string, OperationMethod>>>>,
-): T {
-  const groups = client as Record<string, object>;
-  for (const [group, named] of Object.entries(methods)) {
-    const calls = Object.entries(named).map(([name, method]) => {
-      const { operation, path, body, parameters } = method;
-      const call = (...given: unknown[]) =>
-        startCall(operation, settings, () => {
-          const ids = Object.fromEntries(path.map((name, index) => [name, given[index]]));
-          let at = path.length;
-          const content = body ? given[at++] : undefined;
-          const input = { operation, ids, body: content, parameters: parameters ? given[at++] : undefined };
-          return callOperation(settings, input as OperationArguments, given[at] as CallOptions | undefined);
-        });
-      return [name, call] as const;
-    });
-    // A polluted Object.prototype adds no group.
-    const owner = group === "" ? client : (ownValue(groups, group) ?? {});
-    Object.assign(owner, Object.fromEntries(calls));
-    if (group !== "") groups[group] = owner;
-  }
-  return client;
-}
 
 /** @internal Makes the calls of any operation with a client's settings. */
 export function createCalls(

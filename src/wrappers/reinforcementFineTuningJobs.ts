@@ -27,6 +27,7 @@ export interface ReinforcementFineTuningJobs extends ReinforcementFineTuningJobs
   resume(jobId: string, options?: CallOptions): CallPromise<ReinforcementFineTuningJob>;
 }
 
+const operation = "resumeReinforcementFineTuningJob";
 const readJob = readObject((job) => job as ReinforcementFineTuningJob);
 
 /** @internal Makes {@link ReinforcementFineTuningJobs} with a client's settings. */
@@ -35,18 +36,11 @@ export function createReinforcementFineTuningJobs(
 ): Pick<ReinforcementFineTuningJobs, "resume"> {
   return {
     resume: (jobId, options) =>
-      startCall("resumeReinforcementFineTuningJob", client, () =>
-        makeCall(
-          client,
-          "resumeReinforcementFineTuningJob",
-          { options, table: callOptionTable },
-          (settings) =>
-            prepare(settings, "resumeReinforcementFineTuningJob", {
-              ids: { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") },
-              body: {},
-              read: readJob,
-            }),
-        ),
+      startCall(operation, client, () =>
+        makeCall(client, operation, { options, table: callOptionTable }, (settings) => {
+          const ids = { reinforcement_fine_tuning_job_id: checkId(jobId, "jobId") };
+          return prepare(settings, operation, { ids, body: {}, read: readJob });
+        }),
       ),
   };
 }

@@ -98,6 +98,7 @@ const names: OptionTable<ServiceRequest> = {
   contentType: 1,
   accept: 1,
 };
+const segmentName = "A segment of path";
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const defaultMaxResponseBytes = 1024 * 1024;
 
@@ -111,7 +112,11 @@ export async function prepareAny<T>(
   checkMethod(method, body);
   checkMediaType(contentType, "contentType");
   checkMediaType(accept, "accept");
-  const target = encodePath(path) + encodeQuery(query);
+  const segments = segmentsOf(path).map((each) =>
+    encodeURIComponent(checkId(each, segmentName, undefined, "path")),
+  );
+  // The colon before a verb, as in `jobs/1:resume`, stays unencoded.
+  const target = `/${segments.join("/").replaceAll("%3A", ":")}${encodeQuery(query)}`;
   const content = await contentOf(body, contentType);
   const read = readWhole((whole) => readContent(whole) as T | Failure);
   return requestOf(settings, own, { method, target, accept, ...content }, read);
@@ -142,10 +147,16 @@ function requestOf<T>(
   { method, target, body, contentType, accept }: Omit<EncodedRequest, "content"> & EncodedContent,
   read: ResponseReader<T>,
 ): PreparedRequest<T> {
+  // No segment may lead out of the base URL.
+  for (const segment of segmentsOf(target.split("?")[0])) {
+    const text = valueOr(() => decodeURIComponent(segment), undefined);
+    if (text === undefined) throw invalid("path", `${segmentName} is not well encoded.`);
+    checkId(text, segmentName, undefined, "path");
+  }
   return {
     operation: "request",
     method,
-    url: urlBelow(settings.client.baseUrl, target),
+    url: exactUrl(settings.client.baseUrl + target),
     headers: {
       // The response may be large: compression is asked for.
       ...(!Object.hasOwn(settings.headers, "accept-encoding") && { "accept-encoding": "gzip, deflate, br" }),
@@ -172,16 +183,6 @@ function checkMediaType(value: unknown, what: string): void {
   throw invalid(what, `${what} must be a media type such as "application/json".`);
 }
 
-const segmentName = "A segment of path";
-
-/** Encodes a path for a URL. The colon before a verb, as in `jobs/1:resume`, stays unencoded. @throws StatusError */
-function encodePath(path: unknown): string {
-  const segments = segmentsOf(path).map((each) =>
-    encodeURIComponent(checkId(each, segmentName, undefined, "path")),
-  );
-  return `/${segments.join("/").replaceAll("%3A", ":")}`;
-}
-
 /** Encodes a query for a URL, with its question mark; the empty string when there is none. @throws StatusError */
 function encodeQuery(query: ServiceRequest["query"]): string {
   const pairs = Object.entries(ownProperties(query, "query")).flatMap(([name, value]) =>
@@ -195,17 +196,6 @@ function encodeQuery(query: ServiceRequest["query"]): string {
       }),
   );
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
-}
-
-// The URL of a target below the base URL: no segment may lead out of the base URL.
-function urlBelow(baseUrl: string, target: string): URL {
-  const [path] = target.split("?");
-  for (const segment of segmentsOf(path)) {
-    const text = valueOr(() => decodeURIComponent(segment), undefined);
-    if (text === undefined) throw invalid("path", `${segmentName} is not well encoded.`);
-    checkId(text, segmentName, undefined, "path");
-  }
-  return exactUrl(baseUrl + target);
 }
 
 function segmentsOf(path: unknown): string[] {

@@ -1,4 +1,3 @@
-// Types of the arguments of a client's methods that more than one file uses.
 import type { OperationId } from "../generated/contract.js";
 import type { CallOptions, CallPromise } from "../options/types.js";
 import type { Limiters } from "../policy/limiter.js";
@@ -21,10 +20,7 @@ export interface UploadOptions extends CallOptions {
    * A stream must have at least one byte; an empty file can be sent as a path, Blob or Uint8Array.
    */
   size?: number | undefined;
-  /**
-   * The media type of the file. If a Blob's own type cannot be sent in a header, this option is needed.
-   * @default the Blob's own type, else application/octet-stream
-   */
+  /** The media type of the file. @default the Blob's own type, else application/octet-stream */
   contentType?: string | undefined;
   /**
    * Called as the file is sent; the last time, in a successful upload, with `sentBytes` equal to `totalBytes`. The
@@ -33,8 +29,7 @@ export interface UploadOptions extends CallOptions {
   onProgress?: ((progress: UploadProgress) => void) | undefined;
   /**
    * Compare the response's `bytes` with what was sent, and fail with `DATA_LOSS` and `executed: "yes"` when they
-   * differ. The service does not document what `bytes` counts.
-   * @default false
+   * differ. The service does not document what `bytes` counts. @default false
    */
   verifyBytes?: boolean | undefined;
 }
@@ -113,17 +108,6 @@ export type EncodedCall = (
   options: RequestOptions,
   onResponse: (headers: Readonly<Record<string, string>>) => void,
 ) => CallPromise<Uint8Array>;
-
-/** A client's method that is derived from an operation in the contract. */
-export interface OperationMethod {
-  readonly operation: OperationId;
-  /** The names of the ids in the operation's path, in order, without the account. */
-  readonly path: readonly string[];
-  /** Whether the method takes a body or a file. */
-  readonly body: boolean;
-  /** Whether the method takes an object of query and header parameters. */
-  readonly parameters: boolean;
-}
 
 /** The arguments of an operation. */
 export interface OperationArguments {

@@ -1,5 +1,4 @@
 // Sends a file to a dataset. Loaded with the first upload.
-
 import { disk } from "#platform";
 import { incomplete, readObject, unusableResponse } from "../call/response.js";
 import type { PreparedRequest } from "../call/types.js";
@@ -37,14 +36,10 @@ export async function prepareUpload(
     const { size = maxFileBytes } = source;
     if (size > maxFileBytes) {
       const most = `${maxFileBytes} (${maxFileBytes / 2 ** 20} MB)`;
-      throw refusal(
-        "OUT_OF_RANGE",
-        "file",
-        `The file has ${size} bytes; one request takes at most ${most}.`,
-        {
-          hint: "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
-        },
-      );
+      const text = `The file has ${size} bytes; one request takes at most ${most}.`;
+      const hint =
+        "Larger files need another operation of the service, which this client does not have: ask whoever runs it.";
+      throw refusal("OUT_OF_RANGE", "file", text, { hint });
     }
     const progress = progressOf(source.size, own.onProgress);
     const type = contentType ?? checkOwnType(source.type);

@@ -42,15 +42,11 @@ test("heartbeats come three times within their timeout, carry the progress, and 
     heartbeat: (details) => heartbeats.push(details),
   };
   let end = (): void => {};
-  const ending = callWithin(context, {
-    operation: "uploadDatasetFile",
-    once: true,
-    call: ({ onProgress }) => {
-      onProgress({ sentBytes: 3 });
-      return new Promise<void>((resolve) => {
-        end = resolve;
-      });
-    },
+  const ending = callWithin(context, "uploadDatasetFile", ({ onProgress }) => {
+    onProgress({ sentBytes: 3 });
+    return new Promise<void>((resolve) => {
+      end = resolve;
+    });
   });
   expect(heartbeats).toEqual([{ attempt: 1 }]);
   clock.pass(1_499);
@@ -72,15 +68,12 @@ test("without a short timeout a heartbeat comes every 2 s, so that a cancellatio
         beats += 1;
       },
     },
-    {
-      operation: "rerankDocuments",
-      once: false,
-      call: async () => {
-        clock.pass(1_999);
-        expect(beats).toBe(1);
-        clock.pass(1);
-        expect(beats).toBe(2);
-      },
+    "rerankDocuments",
+    async () => {
+      clock.pass(1_999);
+      expect(beats).toBe(1);
+      clock.pass(1);
+      expect(beats).toBe(2);
     },
   );
   await ending;
@@ -99,7 +92,7 @@ test.each<[what: string, details: unknown, sent: number]>([
     heartbeat: () => {},
   };
   const call = async () => ++calls;
-  const running = () => callWithin(context, { operation: "uploadDatasetFile", once: true, call });
+  const running = () => callWithin(context, "uploadDatasetFile", call);
   if (sent > 0) await running();
   else
     expect(await failureOf(running)).toMatchObject({

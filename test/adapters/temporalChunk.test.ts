@@ -58,7 +58,7 @@ function rank(
   };
   const chunk = { n: 3, reference: undefined, rate: undefined };
   const call = (aids: CallAids): Promise<ChunkSummary> => rankChunk(whole, chunk, aids);
-  return callWithin(context, { operation: "rerankDocuments", once: false, call });
+  return callWithin(context, "rerankDocuments", call);
 }
 
 describe("a part that is not written", () => {
@@ -106,6 +106,22 @@ describe("a part that is not written", () => {
     expect([tried.length, ids().slice(0, 2)]).toEqual([3, written]);
   });
 
+  test("because the store never answers has three tries of 5 s after a cancellation", async () => {
+    let tries = 0;
+    const writePart = () => {
+      tries += 1;
+      return new Promise(() => {});
+    };
+    const ranking = failureOf(() => rank({ writePart }));
+    await until(() => tries === 1);
+    clock.pass(60_000);
+    expect(tries).toBe(1);
+    cancellation.abort();
+    for (const waitMs of [5_000, 250, 5_000, 500, 5_000]) await clock.passWhenWaiting(waitMs);
+    expect(await ranking).toMatchObject({ code: "CANCELLED", executed: "yes" });
+    expect(tries).toBe(3);
+  });
+
   test("because a row cannot be JSON is written with that row's error", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     server.reply((request) =>
@@ -124,6 +140,18 @@ describe("a part that is not written", () => {
     expect(row?.error).toMatchObject({ code: "INTERNAL", executed: "yes" });
     expect(server.requests).toHaveLength(4);
   });
+});
+
+test.each(["readChunk", "readParts"])("%s that never answers is let go at a cancellation", async (name) => {
+  let isCalled = false;
+  const never = () => {
+    isCalled = true;
+    return new Promise<never>(() => {});
+  };
+  const ranking = failureOf(() => rank({ [name]: never }));
+  await until(() => isCalled);
+  cancellation.abort();
+  expect(await ranking).toMatchObject({ code: "CANCELLED", executedBecause: "nothing-sent" });
 });
 
 test("a chunk has the activity's time, after which what was ranked is written", async () => {

@@ -5,7 +5,7 @@ import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
 import { retryAfterMs } from "../../../src/policy/ofResponse.js";
 import type { RetryState } from "../../../src/policy/retry.js";
-import { type Clock, Lane, Run, type Work } from "../../../src/policy/run.js";
+import { Lane, type machineClock, Run, type Work } from "../../../src/policy/run.js";
 import { headersOf, type No } from "./server.js";
 import { hashed, type Rule, type Service } from "./services.js";
 
@@ -236,7 +236,8 @@ class Call extends Lane {
   retryAfter(ms: number): void {
     this.retries += 1;
     this.readyAt = this.ended + ms;
-    this.#schedule.add(this);
+    this.#schedule.waiting.add(this);
+    this.#schedule.advance();
   }
 }
 
@@ -268,7 +269,7 @@ interface Event {
 }
 
 /** Time that passes from event to event. Events of one time happen in the order in which they were set. */
-export class EventClock implements Clock {
+export class EventClock implements Pick<typeof machineClock, "now" | "after"> {
   #now = 0;
   // The next event is the last.
   readonly #events: Event[] = [];
