@@ -134,10 +134,35 @@ export async function survivorsOf(
 }
 
 /** A client of a language: each run is of a copy, broken in the way that is named. */
-export function brokenClient(language: Language): RunClient {
+export function brokenClient(language: Language, workers = 4): RunClient {
   return async (runner, mutant) => {
     const how = mutant === undefined ? [] : broken[language][mutant];
     if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
-    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : 4 });
+    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : workers });
   };
+}
+
+// Rows of default limits and drawn waits take minutes, and each is a rule of README.
+const isLong = ({ id, large }: Cell): boolean => large === true || /^exchanges\/(default|jitter)-/.test(id);
+
+/** By mutant, which of all rows fail but the long ones, by how many clients at once. */
+export async function failuresByMutant(
+  names: ReadonlySet<string>,
+  client: RunClient,
+  workers: number,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const ids = (await everyCell()).filter((cell) => !isLong(cell)).map(({ id }) => id);
+  const waiting = [...names];
+  const found: Record<string, readonly string[]> = {};
+  const work = async (): Promise<void> => {
+    for (let name = waiting.shift(); name; name = waiting.shift()) {
+      const failed = await failuresOf(ids, (url) => client(url, name));
+      // A client that breaks down proves nothing by the rows that it leaves.
+      found[name] = failed.flatMap(({ id, result, differences }) =>
+        result === "failed" && differences[0] !== "no outcome was posted" ? [id] : [],
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return found;
 }
