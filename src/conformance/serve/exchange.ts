@@ -113,10 +113,7 @@ const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly
     withLength(head, body),
     ...[...body].flatMap((byte) => [Uint8Array.of(byte), 0]),
   ],
-  halting: (head, body) => {
-    const half = body.length / 2;
-    return [withLength(head, body), body.subarray(0, half), longPauseMs, body.subarray(half)];
-  },
+  halting: (head, body) => [withLength(head, body), body.subarray(0, 9), longPauseMs, body.subarray(9)],
 };
 
 // The chunks of chunked encoding without the last: small ones, most with chunk extensions.
