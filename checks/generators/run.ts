@@ -24,6 +24,7 @@ const { values: options } = parseArgs({
     conformance: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
     busy: { type: "string" },
+    rows: { type: "boolean", default: false },
   },
 });
 
@@ -34,7 +35,7 @@ if (options.conformance && options.busy !== undefined) {
 }
 if (options.conformance) {
   const { checkConformance } = await import("./conformance/run.js");
-  await checkConformance(options.all, options.only);
+  await checkConformance(options, options.only);
   process.exit();
 }
 

@@ -18,12 +18,13 @@ export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
   // The rows of errors.json use one operation only. It is not idempotent, so that no client retries it.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
+  const repeated = asked.filter(([, { repeatable }]) => repeatable).slice(0, 1);
   const slugs = data.errors.map(({ name }) => slugOf(name));
   const stored = [
     ...data.exchanges.flatMap((row) => asked.flatMap((each) => exchangeCells("exchanges", row, each))),
-    ...data.retries
-      .map(asExchange)
-      .flatMap((row) => asked.flatMap((each) => exchangeCells("retries", row, each))),
+    ...data.retries.flatMap((row) =>
+      (row.once ? repeated : asked).flatMap((each) => exchangeCells("retries", asExchange(row), each)),
+    ),
     ...once.flatMap((operation) =>
       data.errors.map((row, index) => {
         // Two names may differ only in upper and lower case, which ids do not keep.

@@ -43,8 +43,8 @@ export interface RowExpected
 }
 
 /** Limits for the waits before the nth retry, over all calls of a row. */
-export type WaitBounds = Numbers<"retry" | "minMeanMs" | "maxMeanMs" | "minSpreadMs" | "maxLeastMs"> &
-  Partial<Numbers<"minGrowthMs">>;
+export type WaitBounds = Numbers<"retry" | "maxMeanMs"> &
+  Partial<Numbers<"minMeanMs" | "minSpreadMs" | "maxLeastMs" | "minMostMs">>;
 
 /** The options of the client or the call that a conformance row sets; all others have their defaults. */
 export interface RowClient
@@ -68,6 +68,8 @@ export interface RetryRow extends Row {
   readonly server: RowStep | { readonly sequence: readonly RowStep[] };
   readonly codeSource?: string;
   readonly message?: string;
+  /** Whether the row is served for one operation only, because it says the same of each. */
+  readonly once?: true;
   readonly operations: Readonly<Record<string, RowExpected>>;
 }
 

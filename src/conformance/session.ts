@@ -156,7 +156,7 @@ function keysFor({ client }: Cell): readonly string[] {
 }
 
 // When the client aborts a call in progress, in milliseconds: the request has arrived by then, even on a busy machine.
-const abortAfterMs = 1000;
+const abortAfterMs = 500;
 
 function taskOf({ asked, client, ...cell }: Cell, keys: readonly string[], served: Served): object {
   const { apiKey, abort, calls = 1, clients, parallel, newClientPerCall, programs, ...options } = client;

@@ -4,7 +4,6 @@ import { createServer } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { ask } from "../support/ask.js";
 import { tunerank } from "../support/commandLine.js";
-import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import { next, post, type Runner, startRunner } from "../support/conformance/runner.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
@@ -76,17 +75,6 @@ test("what differs is told row by row, and the exit code is 1", async () => {
   const { exitCode, stderr } = await outcome;
   expect(exitCode).toBe(1);
   expect(stderr).toContain("1 of 1 test case failed.");
-});
-
-test("a client that takes a refusal for a good response is told what differs", async () => {
-  const { url, outcome } = await runner("--only", "retries/success-after-status-503/rerank");
-  const row = await next(url);
-  await fetch(`${row.baseUrl}/inference/v1/rerank`, { method: "POST" });
-  const [status, said] = await post(url, { id: row.id, value: {}, attempts: 1 });
-  expect([status, said.result]).toEqual([200, "failed"]);
-  expect(said.differences).toContain("value: object, model, data, usage not as in the response");
-  expect(said.differences).toContain("requests: 1 instead of 2");
-  expect((await outcome).exitCode).toBe(1);
 });
 
 test("a response that some operations take is compared as it was sent, be it another than the usual one", async () => {
@@ -257,13 +245,4 @@ test("a cut run counts the rows that were never served, and its badge is never g
   const svg = await readFile(file, "utf8");
   expect(svg).toContain("1 passed, 3 never served");
   expect(svg).not.toContain("#1a7f37");
-});
-
-test("the badge has the revision and the counts", async () => {
-  const { url, outcome, report } = await runner("--only", success, "--badge", file);
-  await certifyOwnClient(url);
-  await outcome;
-  const svg = await readFile(file, "utf8");
-  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
-  expect(svg).toContain(`conformance ${(await report()).revision}: 1 passed`);
 });

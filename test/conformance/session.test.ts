@@ -13,9 +13,9 @@ afterEach(async () => {
   for (const session of opened.splice(0)) await session.close("the test ended");
 });
 
-const timed = "retries/success-after-retry-after-ms/scaleDeployment";
-const other = "retries/success-at-once/scaleDeployment";
-const aborted = "retries/abort-waiting/scaleDeployment";
+const timed = "retries/success-after-retry-after-ms/rerankDocuments";
+const other = "retries/success-at-once/rerankDocuments";
+const aborted = "retries/abort-waiting/rerankDocuments";
 
 /** A session with the rows of these ids, on a machine that is busy or not. */
 async function sessionOf(isBusy: () => boolean, ...ids: readonly string[]): Promise<Session> {
@@ -30,15 +30,16 @@ interface Task {
   readonly id: string;
   readonly baseUrl: string;
   readonly apiKey: string;
+  readonly arguments: { readonly body: object };
 }
 
 const next = async (session: Session): Promise<Task> => (await session.next()) as Task;
 
-async function send({ baseUrl, apiKey }: Task): Promise<unknown> {
-  const response = await fetch(`${baseUrl}/v1/accounts/acme/deployments/support-search:scale`, {
-    method: "PATCH",
+async function send({ baseUrl, apiKey, arguments: { body } }: Task): Promise<unknown> {
+  const response = await fetch(`${baseUrl}/inference/v1/rerank`, {
+    method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
-    body: '{"replicaCount":2}',
+    body: JSON.stringify(body),
   });
   return JSON.parse((await response.text()) || "{}");
 }
@@ -139,7 +140,7 @@ test("a row closes no idle connection by itself, however late the next request c
 });
 
 test("a client that leaves every connection open is waited for once, so that its row ends", async () => {
-  const session = await sessionOf(() => false, "retries/budget/scaleDeployment");
+  const session = await sessionOf(() => false, "retries/budget/rerankDocuments");
   const { id, baseUrl } = await next(session);
   const { port, host } = new URL(baseUrl);
   const sockets: Socket[] = [];

@@ -3,6 +3,7 @@ import { findGo, findJava, findPhp, findPython, type Language } from "../support
 import {
   broken,
   brokenClient,
+  failuresByMutant,
   mutants,
   namesOf,
   type Survivor,
@@ -57,6 +58,27 @@ export async function scoresOf(asked: readonly ClientLanguage[]): Promise<readon
     scores.push({ language, killed, of, survivors, notMade });
   }
   return scores;
+}
+
+/** Prints each row with the mutants that no other row tells of, and then the rows that tell of none alone. */
+export async function printRows(asked: readonly ClientLanguage[]): Promise<void> {
+  for (const { language, name, find } of asked) {
+    if (!(await find())) continue;
+    const failures = await failuresByMutant(namesOf(name), brokenClient(name, 32), 3);
+    // A row is one for all operations.
+    const rows = Object.entries(failures).map(
+      ([mutant, ids]) => [mutant, new Set(ids.map((id) => id.split("/").slice(0, 2).join("/")))] as const,
+    );
+    const all = [...new Set(rows.flatMap(([, told]) => [...told]))].sort();
+    const alone = (row: string): readonly string[] =>
+      rows.flatMap(([mutant, told]) => (told.size === 1 && told.has(row) ? [mutant] : []));
+    console.log(`${language}: rows that alone tell of a broken client`);
+    for (const row of all) if (alone(row).length > 0) console.log(`  ${row}: ${alone(row).join(", ")}`);
+    console.log(`Rows that tell of none alone: ${all.filter((row) => alone(row).length === 0).join(", ")}`);
+    console.log(
+      `No row tells of: ${rows.flatMap(([mutant, { size }]) => (size ? [] : [mutant])).join(", ")}`,
+    );
+  }
 }
 
 /** The mutants that are made in fewer than two languages, each with those it is made in. */

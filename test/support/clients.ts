@@ -103,6 +103,10 @@ function unwritten(operation: OperationId): (typeof wrapped)[number] {
     name === "account_id" ? [] : name,
   );
   const parameters = [...query, ...headers];
+  const pairs = query.flatMap((name) =>
+    [given[name]].flat().map((value) => [name, `${value}`] as [string, string]),
+  );
+  const search = pairs.length > 0 ? `?${new URLSearchParams(pairs)}`.replaceAll("+", "%20") : "";
   const sent = [
     ...ids.map((name) => given[name]),
     ...("body" in given ? [given.body] : []),
@@ -111,7 +115,7 @@ function unwritten(operation: OperationId): (typeof wrapped)[number] {
   return {
     operation,
     method,
-    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${given[name]}`),
+    path: path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `${given[name]}`).concat(search),
     call(client, options) {
       const steps = descriptions[operation].method.split(".");
       const found = steps.reduce((one, step) => Reflect.get(one, step), client as object) as Method;

@@ -1,6 +1,6 @@
 // The clients that are certified, and how each is started.
 import { join } from "node:path";
-import { certifyOwnClient } from "../../../test/support/conformance/certifyOwnClient.js";
+import { certifyOwnClient, hiddenByFetch } from "../../../test/support/conformance/certifyOwnClient.js";
 import {
   certifyClient,
   findGo,
@@ -26,21 +26,6 @@ export interface Client {
   readonly badge?: string;
   run(runner: string): Promise<unknown>;
 }
-
-const hiddenByFetch = [
-  "proxy",
-  "ca-certificate",
-  "connect-timeout",
-  "connections",
-  "early-close",
-  "proxy-credentials",
-  "proxy-environment",
-  "status-100",
-  "status-101",
-  "status-407",
-  "status-421",
-  "two-programs",
-];
 
 /** Every client. */
 export const clients: readonly Client[] = [

@@ -1,13 +1,13 @@
 // npm run check:generators -- --conformance: clients of several languages under `tunerank conformance`; what a machine
 // lacks is said. With --all the broken clients of every language, too, and what ran to its end as it should is written into
-// docs/data/conformance.json; --only TEXT runs the clients and languages that have the text in their names.
+// docs/data/conformance.json; --rows prints which rows tell of which broken clients; --only TEXT runs the clients and languages that have the text in their names.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { recordRun } from "../../../scripts/lastRuns.js";
-import { languages, type Score, scoresOf } from "../../../test/mutation/clients.js";
+import { languages, printRows, type Score, scoresOf } from "../../../test/mutation/clients.js";
 import { root } from "../check/folders.js";
 import { today } from "../check/results.js";
 import { missing } from "../check/toolchains.js";
@@ -23,9 +23,13 @@ export function askedFor(only: readonly string[]) {
     only.some((part) => `${name} ${language}`.toLowerCase().includes(part.toLowerCase()));
 }
 
-/** Runs the clients and prints what came of them. @param all Every language's mutants, too; the results are written. */
-export async function checkConformance(all: boolean, only: readonly string[] = []): Promise<void> {
+/** Runs the clients and prints what came of them. `all`: every language's mutants, too; the results are written. */
+export async function checkConformance(
+  { all, rows }: Readonly<Record<"all" | "rows", boolean>>,
+  only: readonly string[] = [],
+): Promise<void> {
   const asked = askedFor(only);
+  if (rows) return await printRows(languages.filter(asked));
   if (![...clients, ...languages].some(asked))
     throw new Error(`No client or language has ${only} in its name.`);
   const results: Result[] = [];

@@ -38,7 +38,6 @@ export function withOperations(
   });
 }
 
-const anyOperation: Make = () => ({});
 const repeatable: Make = ({ operation }) => (isSafe(operation) ? {} : undefined);
 const notRepeatable: Make = ({ operation }) => (isSafe(operation) ? undefined : {});
 
@@ -48,13 +47,13 @@ const makers: Readonly<Record<string, Make>> = {
   "own-connection-after-421": repeatable,
   "lost-after-an-unclear-answer": repeatable,
   "unclear-answer-after-a-lost-one": repeatable,
-  "headers-of-any-case": anyOperation,
-  "retry-after-date-imf": anyOperation,
-  "retry-after-date-rfc-850": anyOperation,
-  "retry-after-date-asctime": anyOperation,
-  "retry-after-date-past-clock": anyOperation,
-  "default-deadline": (shape) =>
-    isSafe(shape.operation) || shape.timeoutMs > 60_000 ? undefined : { expected: deadlineOf(shape) },
+  "retry-after-past-default-deadline": ({ timeoutMs }) =>
+    timeoutMs > 60_000
+      ? undefined
+      : {
+          sequence: [{ answer: { status: 429, headers: { "retry-after": `${timeoutMs / 1000}` } } }],
+          expected: { retryAfterMs: timeoutMs },
+        },
   "ids-with-every-character": withIds,
   "ids-that-lead-elsewhere": withIds,
   "text-of-all-planes": withTexts,
@@ -138,20 +137,6 @@ function largest(shape: OperationShape, more: number): RowResponse | undefined {
   const body = jsonOf(shape, (each) => ({ ...each, note: "{repeat}" }));
   const rest = Buffer.byteLength(JSON.stringify({ ...body, note: "" }));
   return body && { status: statusOf(shape), body, repeat: { text: "x", bytes: mebibyte - rest + more } };
-}
-
-function deadlineOf({
-  timeoutMs,
-}: OperationShape): NonNullable<RowExchange["expected"]> & { codeSource: string } {
-  return {
-    code: "DEADLINE_EXCEEDED",
-    executed: "unknown",
-    executedBecause: "no-answer",
-    inferred: true,
-    notRetried: "deadline-too-close",
-    codeSource: "client",
-    tookMs: { min: timeoutMs * 0.95, max: timeoutMs + 5000 },
-  };
 }
 
 // The ids of a cell that is written by hand: that of the account, and one for all others.

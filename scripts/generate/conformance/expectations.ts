@@ -12,7 +12,7 @@ import { boundsOf, decideBoth, fullBudget, type Wait } from "./waits.js";
 
 /** The same row with what the decision table makes of it. */
 export function withExpectations(row: RetryRow): RetryRow {
-  const { event, description, server, client, message, jitter } = row;
+  const { event, description, server, client, message, jitter, once } = row;
   const ids = (Object.keys(operations) as OperationId[]).filter((id) => concerns(row, id));
   const played = ids.map((operation) => play(row, operation));
   const sources = new Set(played.flatMap(({ codeSource }) => codeSource ?? []));
@@ -29,6 +29,7 @@ export function withExpectations(row: RetryRow): RetryRow {
     ...(codeSource && { codeSource }),
     ...(message !== undefined && { message }),
     ...(jitter && { jitter }),
+    ...(once && { once }),
     operations: Object.fromEntries(played.map(({ operation, expected }) => [operation, expected])) as Record<
       OperationId,
       Expected

@@ -19,7 +19,7 @@ type Request = Pick<IncomingMessage, "method" | "headers">;
 export function* actsOf(stepOf: () => Step, keys: readonly string[], request: Request): Iterable<Act> {
   const step = stepOf();
   const manner = "network" in step ? step.network : (step.response.manner ?? "");
-  if (manner === "read-slowly") yield 1000;
+  if (manner === "read-slowly") yield 300;
   if (manner !== "request-unread" && !manner.startsWith("early"))
     yield manner === "read-slowly" ? manner : "read";
   const now = stepOf();
@@ -109,15 +109,11 @@ const forms: Readonly<Record<string, (head: string, content: Buffer) => readonly
   "until-closed": (head, content) => [bytes(`${head}Connection: close\r\n\r\n`), content, "end"],
   continue: (head, content) => [bytes("HTTP/1.1 100 Continue\r\n\r\n"), 50, sized(head, content)],
   hints: (head, content) => [bytes(earlyHints), 50, sized(head, content)],
-  late: (head, content) => [longPauseMs, sized(head, content)],
   bytewise: (head, body) => [
     withLength(head, body),
     ...[...body].flatMap((byte) => [Uint8Array.of(byte), 0]),
   ],
-  halting: (head, body) => {
-    const half = body.length / 2;
-    return [withLength(head, body), body.subarray(0, half), longPauseMs, body.subarray(half)];
-  },
+  halting: (head, body) => [withLength(head, body), body.subarray(0, 9), longPauseMs, body.subarray(9)],
 };
 
 // The chunks of chunked encoding without the last: small ones, most with chunk extensions.

@@ -86,8 +86,9 @@ const handshakes: Readonly<Record<string, Handshake>> = {
   "tls-certificate-wanted": { wantsOne: true, isTrusted: true },
 };
 
-// How long an aborted call may keep its connection, and how long a late retry is waited for, in milliseconds.
+// How long an aborted call may keep its connection, and how long after its time a retry is waited for, in milliseconds.
 const graceMs = 1000;
+const lateRetryMs = 500;
 
 async function leftBehind(
   { client, steps: [step, next] }: Cell,
@@ -96,7 +97,8 @@ async function leftBehind(
 ): Promise<readonly string[]> {
   const { abort } = client;
   const waitMs = Number(responseIn(step)?.headers["retry-after"]) * 1000;
-  if (abort === "waiting") await pause((log[0]?.endedMs ?? 0) + waitMs + graceMs - performance.now());
+  if (abort === "waiting" && next !== undefined)
+    await pause((log[0]?.endedMs ?? 0) + waitMs + lateRetryMs - performance.now());
   // Where another call follows, its request showed whether the connection was closed.
   if (next !== undefined || (abort !== "received" && abort !== "answering")) return [];
   const isClosed = await within(graceMs, () => sockets.size === 0);

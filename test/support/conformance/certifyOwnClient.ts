@@ -47,6 +47,22 @@ interface Task {
   readonly needs: readonly string[];
 }
 
+/** What fetch functions do not hand on, or have no option for. */
+export const hiddenByFetch: readonly string[] = [
+  "proxy",
+  "ca-certificate",
+  "connect-timeout",
+  "connections",
+  "early-close",
+  "proxy-credentials",
+  "proxy-environment",
+  "status-100",
+  "status-101",
+  "status-407",
+  "status-421",
+  "two-programs",
+];
+
 /** How many rows are under way at once. */
 const workers = 24;
 

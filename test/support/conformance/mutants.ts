@@ -59,6 +59,7 @@ export async function failuresOf(
   ids: readonly string[],
   client: (runner: string) => Promise<void>,
   isEnough = false,
+  timeoutMs = 90_000,
 ): Promise<readonly RowResult[]> {
   const cells = (await everyCell()).filter(({ id }) => ids.includes(id));
   if (cells.length !== ids.length) throw new Error(`Not all of these are rows: ${ids.join(", ")}.`);
@@ -68,7 +69,7 @@ export async function failuresOf(
   const { results } = await run({
     cells,
     port: 0,
-    timeoutMs: 90_000,
+    timeoutMs,
     signal: stop.signal,
     onListening: (url) => {
       // One that breaks down has failed what it leaves.
@@ -134,10 +135,36 @@ export async function survivorsOf(
 }
 
 /** A client of a language: each run is of a copy, broken in the way that is named. */
-export function brokenClient(language: Language): RunClient {
+export function brokenClient(language: Language, workers = 4): RunClient {
   return async (runner, mutant) => {
     const how = mutant === undefined ? [] : broken[language][mutant];
     if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
-    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : 4 });
+    await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : workers });
   };
+}
+
+// Rows of default limits and drawn waits take minutes, and each is a rule of README.
+const isLong = ({ id, large }: Cell): boolean => large === true || /^exchanges\/(default|jitter)-/.test(id);
+
+/** By mutant, which of all rows fail but the long ones, by how many clients at once. */
+export async function failuresByMutant(
+  names: ReadonlySet<string>,
+  client: RunClient,
+  workers: number,
+): Promise<Readonly<Record<string, readonly string[]>>> {
+  const ids = (await everyCell()).filter((cell) => !isLong(cell)).map(({ id }) => id);
+  const waiting = [...names];
+  const found: Record<string, readonly string[]> = {};
+  const work = async (): Promise<void> => {
+    for (let name = waiting.shift(); name; name = waiting.shift()) {
+      // One that waits for hours has failed other rows by then.
+      const failed = await failuresOf(ids, (url) => client(url, name), false, 20_000);
+      // A client that breaks down proves nothing by the rows that it leaves.
+      found[name] = failed.flatMap(({ id, result, differences }) =>
+        result === "failed" && differences[0] !== "no outcome was posted" ? [id] : [],
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return found;
 }

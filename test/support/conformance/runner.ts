@@ -41,6 +41,12 @@ export async function runnerOf(child: ChildProcess): Promise<Runner> {
   return { url, child, outcome, report };
 }
 
+/** What the client lacked of a run: that of skipped rows, without what this machine cannot do. */
+export const lackedIn = ({ skippedFor }: Report): readonly string[] =>
+  Object.keys(skippedFor)
+    .filter((name) => !name.startsWith("this machine"))
+    .sort();
+
 /** The next row. */
 export async function next(url: string): Promise<Record<string, unknown>> {
   return (await (await fetch(`${url}/next`)).json()) as Record<string, unknown>;
