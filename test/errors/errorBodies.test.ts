@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { readErrorBody } from "../../src/call/errorResponse.js";
 import { type Code, codeOfHttpStatus, httpStatusOfCode, type StatusError } from "../../src/index.js";
+import { redactorOf } from "../../src/redact/redact.js";
+import { wordsFor } from "../../src/transport/node/networkErrors.js";
+import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { errorRows } from "../support/decisionRows.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -112,4 +116,22 @@ test.each([
   server.reply({ status: httpStatus, json: { code } });
   const error = await failureOf(() => connect(server.url).reinforcementFineTuningJobs.resume("j"));
   expect(error).toMatchObject({ code, httpStatus, executed, inferred: false, codeSource: "body" });
+});
+
+test("60,000 hexadecimal digits in a foreign error take no time", () => {
+  const text = "A".repeat(60_000);
+  const before = process.cpuUsage();
+  expect(wordsFor(text, new Error(text))).toBe(text);
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(300);
+});
+
+test("an error body of 64 KiB of backslashes costs no more than what is kept of it", () => {
+  const redact = redactorOf([canaryKey]);
+  const time = (text: string): number => {
+    const before = process.cpuUsage();
+    for (let i = 0; i < 5; i++) readErrorBody(text, 500, redact);
+    return process.cpuUsage(before).user;
+  };
+  time("\\".repeat(65_536));
+  expect(time("\\".repeat(65_536))).toBeLessThan(8 * Math.max(time("\\".repeat(4096)), 2000));
 });
