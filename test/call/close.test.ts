@@ -1,11 +1,17 @@
 import { Agent } from "node:http";
+import { createServer } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { rerankAll } from "../../src/bulk/index.js";
 import type { Client, ClientOptions } from "../../src/index.js";
+import { certificate, certificateKey } from "../support/certificate.js";
+import { countClientSockets } from "../support/clientSockets.js";
 import { connect as connectAny, failureOf, operationCalls } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
-import { ending } from "../support/servers.js";
-import { soon, until } from "../support/turns.js";
+import { goodText } from "../support/responses.js";
+import { runScript } from "../support/script.js";
+import { ending, serving } from "../support/servers.js";
+import { until } from "../support/turns.js";
 
 const server = useCountingServer();
 const clock = new TestClock();
@@ -16,97 +22,58 @@ let maxConnections = 1000;
 beforeEach(() => {
   maxConnections += 1;
 });
-const connect = (url: string, options?: ClientOptions) => connectAny(url, { maxConnections, ...options });
-
-/** Lets requests wait; resolves once one has come. */
-function held(): Promise<void> {
-  const arrived = new Promise<void>((resolve) => {
-    server.listen((request) => request.resume().on("end", () => resolve()));
-  });
-  return soon(arrived, "a request arrives");
-}
+// Idle ones end by close() alone: time would end them too late.
+const connect = (options?: ClientOptions) =>
+  connectAny(server.url, { maxConnections, keepAliveMs: 1_000_000, ...options });
 
 const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
 
-describe("over node:http close()", () => {
-  test("ends idle sockets: the server sees them close", async () => {
-    const client = connect(server.url);
-    await Promise.all(Array.from({ length: 4 }, () => rerank(client)));
-    expect(server.open.size).toBe(4);
-    const closed = server.allClosed();
-    await client.close();
-    await closed;
-    expect(server.open.size).toBe(0);
+/** Lets requests wait from now on; `reply` responds to those that came, and to all that come later. */
+function hold(text = goodText): { arrived: (count: number) => Promise<void>; reply: () => void } {
+  const held: (() => void)[] = [];
+  server.listen((request, response) => {
+    request.on("error", () => {}).on("end", () => held.push(() => response.end(text)));
+    request.resume();
   });
+  return {
+    arrived: (count) => until(() => held.length >= count),
+    reply() {
+      server.listen(respond);
+      for (const respond of held.splice(0)) respond();
+    },
+  };
+}
 
-  test.each(operationCalls)("ends $operation under way, and its socket", async ({ call, operation }) => {
-    const client = connect(server.url);
-    const arrived = held();
-    const running = failureOf(() => call(client));
-    await arrived;
-    const closed = server.allClosed();
-    await client.close();
-    const error = await running;
-    expect(error).toMatchObject({ code: "CANCELLED", executed: "unknown", codeSource: "client", operation });
-    expect(error.message).toContain("The client was closed.");
-    await closed;
-    expect(server.used).toHaveLength(1);
-  });
+/** Closes the client, and waits until its connections have ended with it. */
+async function closeAll(client: Client): Promise<void> {
+  const closed = server.allClosed();
+  await client.close();
+  await closed;
+  expect(server.open.size).toBe(0);
+}
 
-  test("ends calls that wait for a socket: they are never sent", async () => {
-    const client = connect(server.url, { maxConnections: 1 });
-    const arrived = held();
-    const calls = Array.from({ length: 5 }, () => failureOf(() => rerank(client)));
-    await arrived;
-    const closed = server.allClosed();
-    await client.close();
-    const executed = (await Promise.all(calls)).map((error) => error.executed);
-    expect(executed).toEqual(["unknown", "no", "no", "no", "no"]);
-    await closed;
-    expect(server.used).toHaveLength(1);
-  });
-
-  test("ends a call that waits to be repeated, at once", async () => {
-    server.listen((_request, response) => {
-      response.writeHead(503, { "retry-after": "20", "content-type": "application/json" });
-      response.end('{"code":"UNAVAILABLE"}');
-    });
-    const heard: unknown[] = [];
-    const client = connect(server.url, { maxRetries: 2, onAttempt: (event) => heard.push(event) });
-    const running = failureOf(() => rerank(client));
-    await until(() => heard.length === 1);
-    await client.close();
-    expect(await running).toMatchObject({ code: "CANCELLED" });
-    expect(server.used).toHaveLength(1);
-  });
-
-  test.each(operationCalls)("leaves a client that can still be used for $operation", async ({ call }) => {
-    const client = connect(server.url);
+// What comes of a call at each point where it may be: test/call/endedAnywhere.test.ts.
+describe("close()", () => {
+  test.each([
+    ["a client", () => connect()],
+    ["a client made with withOptions", () => connect().withOptions({})],
+  ])("leaves %s that can be used again, and is then closed again", async (_what, make) => {
+    const client = make();
     await rerank(client);
-    await client.close();
-    await call(client);
-    await call(client);
-    expect(server.used).toHaveLength(3);
-    expect(server.used[0]).not.toBe(server.used[1]);
-    await client.close();
-    await server.allClosed();
-  });
-
-  test("leaves the sockets that another client uses; they end with the last", async () => {
-    const [one, other] = [connect(server.url), connect(server.url)];
-    await rerank(one);
-    await rerank(other);
-    await one.close();
-    await rerank(other);
-    expect(server.used).toEqual([1, 1, 1]);
-    const closed = server.allClosed();
-    await other.close();
-    await closed;
+    await closeAll(client);
+    await rerank(client);
+    await rerank(client);
+    expect(server.used).toEqual([1, 2, 2]);
+    await closeAll(client);
   });
 
   test("leaves the sockets that others share since its own have all expired", async () => {
     clock.install();
-    const [one, other, third] = [connect(server.url), connect(server.url), connect(server.url)];
+    const [one, other, third] = [1, 2, 3].map(() => connectAny(server.url, { maxConnections })) as [
+      Client,
+      Client,
+      Client,
+    ];
     await rerank(one);
     const expired = server.allClosed();
     // Once for the socket, once for what held it.
@@ -122,33 +89,261 @@ describe("over node:http close()", () => {
   });
 
   test("leaves an agent of the caller's to its owner", async () => {
-    const client = connect(server.url, { agent: ending(new Agent({ keepAlive: true })) });
+    const client = connectAny(server.url, { agent: ending(new Agent({ keepAlive: true })) });
     await rerank(client);
     await client.close();
     await rerank(client);
     expect(server.used).toEqual([1, 1]);
   });
+
+  test("is called at the end of the block of an await using", async () => {
+    {
+      await using client = connect();
+      await rerank(client);
+      expect(server.open.size).toBe(1);
+    }
+    await server.allClosed();
+  });
+
+  test("ends over fetch the calls of its own client alone", async () => {
+    const first = connectAny(server.url, { fetch: globalThis.fetch });
+    const { arrived, reply } = hold();
+    const running = [rerank(first), rerank(first.withOptions({}))];
+    const child = first.withOptions({});
+    const own = failureOf(() => rerank(child));
+    await arrived(3);
+    await child.close();
+    expect(await own).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+    reply();
+    await Promise.all([...running, rerank(child)]);
+  });
 });
 
-test("over node:http a socket ends with the block of an await using", async () => {
-  server.listen(respond);
-  {
-    await using client = connect(server.url);
-    await rerank(client);
-    expect(server.open.size).toBe(1);
-  }
-  await server.allClosed();
+describe("a client made with withOptions that is closed", () => {
+  test.each(operationCalls)("leaves $operation of the first client and of a sister", async ({ call }) => {
+    const first = connect();
+    const sister = first.withOptions({ timeoutMs: 50_000 });
+    const { arrived, reply } = hold();
+    const calls = [call(first), call(sister)].map((running) => running.withResponse());
+    await arrived(2);
+    await first.withOptions({ timeoutMs: 5_000 }).close();
+    await first.withOptions({}).withOptions({ accountId: "other" }).close();
+    reply();
+    for (const { attempts } of await Promise.all(calls)) expect(attempts).toHaveLength(1);
+    expect(server.used).toHaveLength(2);
+    await first.close();
+    await closeAll(sister);
+  });
+
+  test("ends its own calls, also those that wait for a socket, and nobody else's", async () => {
+    const first = connect({ maxConnections: 2 });
+    const child = first.withOptions({ accountId: "other" });
+    const { arrived, reply } = hold();
+    const mine = [1, 2].map(() => failureOf(() => rerank(child)));
+    await arrived(2);
+    mine.push(failureOf(() => rerank(child)));
+    const theirs = [rerank(first), rerank(first.withOptions({}))];
+    await child.close();
+    const failed = await Promise.all(mine);
+    expect(failed.map(({ code }) => code)).toEqual(Array(3).fill("CANCELLED"));
+    expect(failed.map(({ executed }) => executed)).toEqual(["unknown", "unknown", "no"]);
+    await arrived(4);
+    reply();
+    await Promise.all(theirs);
+    expect(server.used).toHaveLength(4);
+    await closeAll(first);
+  });
+
+  test("leaves the connections that the first client, or a sister, has used", async () => {
+    const first = connect();
+    const [one, other] = [first.withOptions({}), first.withOptions({})];
+    for (const client of [one, other]) await rerank(client);
+    await one.close();
+    for (const client of [other, first]) await rerank(client);
+    await other.close();
+    await rerank(first);
+    expect(server.used).toEqual([1, 1, 1, 1, 1]);
+    await closeAll(first);
+  });
+
+  test("leaves keep-alive to the first client when it had a call in flight", async () => {
+    const first = connect();
+    const child = first.withOptions({});
+    const { arrived, reply } = hold();
+    const lost = failureOf(() => rerank(child));
+    await arrived(1);
+    await Promise.all([child.close(), lost]);
+    reply();
+    for (let i = 0; i < 10; i++) await rerank(first);
+    expect(server.connections).toBe(2);
+    await first.close();
+  });
 });
 
-test("over fetch close ends the client's calls, and leaves the platform its sockets", async () => {
-  const client = connect(server.url, { fetch: globalThis.fetch });
-  await rerank(client);
-  await client.close();
-  await rerank(client);
-  expect(server.used).toHaveLength(2);
-  const arrived = held();
-  const running = failureOf(() => rerank(client));
-  await arrived;
-  await client.close();
-  expect(await running).toMatchObject({ code: "CANCELLED", executed: "unknown" });
+describe("the first client's close()", () => {
+  test("ends the idle connections of clients made of it that were never closed", async () => {
+    const first = connect();
+    await Promise.all(Array.from({ length: 8 }, () => rerank(first.withOptions({ timeoutMs: 5_000 }))));
+    expect(server.open.size).toBe(8);
+    await closeAll(first);
+  });
+
+  test.each(operationCalls)(
+    "ends its own $operation, and leaves that of a client made of it; its connection ends with it",
+    async ({ call, operation }) => {
+      const first = connect();
+      const child = first.withOptions({ timeoutMs: 50_000 });
+      await rerank(first);
+      const { arrived, reply } = hold();
+      const own = failureOf(() => call(first));
+      await arrived(1);
+      const running = call(child).withResponse();
+      await arrived(2);
+      await first.close();
+      const error = await own;
+      expect(error).toMatchObject({
+        code: "CANCELLED",
+        executed: "unknown",
+        codeSource: "client",
+        operation,
+      });
+      expect(error.message).toContain("The client was closed.");
+      const closed = server.allClosed();
+      reply();
+      expect((await running).attempts).toHaveLength(1);
+      await closed;
+      expect(server.open.size).toBe(0);
+    },
+  );
+
+  test("leaves those that wait for a connection: no more are open than may be, and none at the end", async () => {
+    const sockets = countClientSockets();
+    const first = connect({ maxConnections: 2 });
+    const child = first.withOptions({});
+    const { arrived, reply } = hold();
+    const calls = Array.from({ length: 6 }, () => rerank(child));
+    await arrived(2);
+    await first.close();
+    reply();
+    await Promise.all(calls);
+    await until(() => server.open.size === 0);
+    expect(server.used).toHaveLength(6);
+    expect(sockets.most).toBe(2);
+  });
+
+  test("leaves a run over many requests and over batches of a client made of it", async () => {
+    const first = connect();
+    const child = first.withOptions({});
+    const { arrived, reply } = hold('{"data":[{"index":0,"relevance_score":1}]}');
+    const items = child.rerank.items("q", ["a", "b"], { batchSize: 1, text: String });
+    items.catch(() => {});
+    const results = rerankAll(child, [{ id: 1, query: "q", documents: ["d"] }]);
+    const next = results[Symbol.asyncIterator]().next();
+    await arrived(3);
+    await first.close();
+    await first.withOptions({}).close();
+    reply();
+    expect((await next).value).toMatchObject({ id: 1, response: {} });
+    expect(await items).toHaveLength(2);
+    await closeAll(child);
+  });
+
+  test("counts clients of the same address and options that were created apart", async () => {
+    const [first, apart] = [connect(), connect()];
+    const children = Array.from({ length: 3 }, () => first.withOptions({}));
+    const [child] = children as [Client];
+    for (const client of [first, apart, ...children]) await rerank(client);
+    for (const client of [first, ...children]) await client.close();
+    await rerank(apart);
+    expect(server.connections).toBe(1);
+    // One that is used again counts again.
+    await rerank(child);
+    await apart.close();
+    await rerank(child);
+    expect(server.connections).toBe(1);
+    await closeAll(child);
+  });
+});
+
+describe("what nobody closes", () => {
+  const one = 'client.rerank({ query: "q", documents: ["d"] })';
+  const run = (script: string, env: Record<string, string>, options: string) =>
+    runScript(
+      `import { createClient } from "./src/index.ts";
+       const client = createClient({ baseUrl: process.env.URL, accountId: "a", ${options});
+       ${script};
+       console.log("done");`,
+      env,
+      { withinMs: 8_000 },
+    );
+  const keepAlive = "keepAliveMs: 600_000 }";
+
+  test.each<[what: string, script: string, requests?: number, options?: string]>([
+    ["an unused client", "client.withOptions({ timeoutMs: 5_000 })", 0],
+    [
+      "many idle sockets",
+      `await Promise.all(Array.from({ length: 20 }, () => ${one}));
+       await client.datasets.upload("reviews", "package.json")`,
+      21,
+    ],
+    ["a closed client", `await ${one}; await client.close()`, 1],
+    ["a client used after it was closed", `await client.close(); await ${one}`, 1],
+    [
+      "calls that were aborted or met their deadline",
+      // How far a call got before it was ended is not what is tested.
+      `const controller = new AbortController();
+       const scale = (options) => client.deployments.scale("held", 1, options).catch(({ code }) => code);
+       const codes = [scale({ timeoutMs: 50 }), scale({ signal: controller.signal })];
+       setTimeout(() => controller.abort(), 50);
+       if (String(await Promise.all(codes)) !== "DEADLINE_EXCEEDED,CANCELLED") throw codes`,
+    ],
+    ["an idle client over fetch", `await ${one}`, 1, "fetch }"],
+  ])("keeps no process from its end: %s", async (_what, script, requests, options = keepAlive) => {
+    server.listen((request, response) => {
+      request.resume().on("end", () => {
+        if (!request.url?.includes("held")) response.end(goodText);
+      });
+    });
+    const { exitCode, stdout, stderr } = await run(script, { URL: server.url }, options);
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "done\n", stderr: "" });
+    if (requests !== undefined) expect(server.used).toHaveLength(requests);
+  });
+
+  test("keeps no process from its end: idle TLS sockets", async () => {
+    const options = { cert: certificate, key: certificateKey, keepAliveTimeout: 0 };
+    const secure = createServer(options, (request, response) => {
+      request.resume().on("end", () => response.end(goodText));
+    });
+    const env = { URL: `https://localhost:${await serving(secure)}`, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+    const { exitCode, stdout } = await run(`await Promise.all([${one}, ${one}])`, env, keepAlive);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "done\n" });
+  });
+
+  test("is collected: 10,000 clients made with withOptions, used or not", async () => {
+    const script = `
+      import { setImmediate as turn } from "node:timers/promises";
+      import { createClient } from "./src/index.ts";
+      const first = createClient({ baseUrl: process.env.URL, maxConnections: 1 });
+      let collected = 0;
+      const registry = new FinalizationRegistry(() => (collected += 1));
+      async function make(number) {
+        const child = first.withOptions({ headers: { "x-request": String(number) } });
+        registry.register(child);
+        // A call of each would take minutes.
+        if (number % 50 === 0) await child.rerank({ query: "q", documents: ["d"] });
+      }
+      for (let number = 0; number < 10_000; number += 1) await make(number);
+      // One that stays would keep this process busy until its test ends.
+      while (collected < 10_000) {
+        globalThis.gc();
+        await turn();
+      }
+      await first.close();
+      console.log("done");
+    `;
+    const { stdout, stderr } = await runScript(script, { URL: server.url }, { args: ["--expose-gc"] });
+    expect({ stdout, stderr }).toEqual({ stdout: "done\n", stderr: "" });
+    expect(server.used).toHaveLength(200);
+    expect(server.connections).toBe(1);
+  });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -13,6 +14,7 @@ import { isPending, soon, turns } from "../support/turns.js";
 const server = useRecordingServer();
 const clock = useTestClock();
 const rerank = { query: "q", documents: ["d"] };
+const reason = new Error("the user went away");
 
 /** Lets a call's time pass, and fails when the call ends before it is up. A timer may fire a millisecond early. */
 async function failureAfter(ms: number, running: Promise<StatusError>): Promise<StatusError> {
@@ -26,8 +28,8 @@ describe.each(transports)("over $name", ({ options }) => {
   const scale = (given: object, more: object = {}) =>
     failureOf(() => connect(server.url, { ...options, ...more }).deployments.scale("prod", 1, given));
 
-  test.each<[what: string, script: Script, details: object]>([
-    ["headers", silence, { executed: "unknown" }],
+  describe.each<[what: string, script: Script, executed: string, httpStatus?: number]>([
+    ["headers", silence, "unknown"],
     [
       "the body",
       (_request, response) => {
@@ -35,25 +37,39 @@ describe.each(transports)("over $name", ({ options }) => {
         response.write('{"object":');
         return undefined;
       },
-      { executed: "yes", httpStatus: 200 },
+      "yes",
+      200,
     ],
-  ])(
-    "a call ends at its deadline when %s never come, and closes its connection",
-    async (_what, script, details) => {
+  ])("a call whose %s never come", (_what, script, executed, httpStatus) => {
+    const ended = async (given: object, end: (running: Promise<StatusError>) => unknown) => {
       let closed: Promise<void> | undefined;
       server.reply((request, response) => {
         closed = new Promise((resolve) => response.on("close", resolve));
         return script(request, response);
       });
-      const running = scale({ timeoutMs: 100 });
+      const running = scale(given);
       await server.received();
       await server.responseRead();
-      const error = await failureAfter(100, running);
-      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", codeSource: "client", ...details });
-      expect(error.message).toContain("timeoutMs");
+      await end(running);
       await soon(closed as Promise<void>, "the connection is closed");
-    },
-  );
+      const error = await running;
+      expect(error).toMatchObject({ codeSource: "client", executed });
+      expect(error.httpStatus).toBe(httpStatus);
+      return error;
+    };
+
+    test("ends at its deadline, and closes its connection", async () => {
+      const error = await ended({ timeoutMs: 100 }, (running) => failureAfter(100, running));
+      expect(error.code).toBe("DEADLINE_EXCEEDED");
+      expect(error.message).toContain("timeoutMs");
+    });
+
+    test("ends when it is aborted, with the reason as its cause, and closes its connection", async () => {
+      const controller = new AbortController();
+      const error = await ended({ signal: controller.signal }, () => controller.abort(reason));
+      expect([error.code, error.cause]).toEqual(["CANCELLED", reason]);
+    });
+  });
 
   test("a body that trickles in does not put the deadline off", async () => {
     let trickle = (): void => {};
@@ -91,14 +107,6 @@ describe.each(transports)("over $name", ({ options }) => {
     await clock.passWhenWaiting(700);
     expect(await failed).toMatchObject({ code: "DEADLINE_EXCEEDED", codeSource: "client" });
     expect((await failed).text).toContain("attemptTimeoutMs");
-  });
-
-  test("the deadline covers an apiKey function that never responds, and nothing is sent", async () => {
-    const running = scale({ timeoutMs: 30 }, { apiKey: () => new Promise<string>(() => {}) });
-    await clock.waitsFor(30);
-    const error = await failureAfter(30, running);
-    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", attempts: [] });
-    expect(server.requests).toEqual([]);
   });
 
   test("the deadline counts from the call's first line, not from its request", async () => {
@@ -143,6 +151,39 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(48);
   });
 
+  test("a call that was aborted before it began opens no connection", async () => {
+    const error = await scale({ signal: AbortSignal.abort(reason) });
+    expect(error).toMatchObject({ code: "CANCELLED", executed: "no", inferred: true, attempts: [] });
+    expect([error.cause, server.connections]).toEqual([reason, 0]);
+  });
+
+  test("a key that arrives after the call was aborted sends nothing", async () => {
+    const controller = new AbortController();
+    let give = (_key: string): void => {};
+    const apiKey = () => new Promise<string>((resolve) => (give = resolve));
+    const running = scale({ signal: controller.signal }, { apiKey });
+    controller.abort(reason);
+    expect(await running).toMatchObject({ code: "CANCELLED", executed: "no", attempts: [], cause: reason });
+    give("late-key");
+    // What was sent before this response has arrived before it.
+    await fetch(`${server.url}/after`, { headers: { connection: "close" } });
+    expect(server.only.url).toBe("/after");
+  });
+
+  test("no listener stays on the signal after a success, a failure, an abort and a deadline", async () => {
+    clock.remove();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const abort: Script = () => void controller.abort();
+    for (const reply of [done, { status: 404, json: {} }, silence, abort]) {
+      server.reply(reply);
+      const call = connect(server.url, options).deployments.scale("prod", 1, { signal, timeoutMs: 100 });
+      await call.catch(() => {});
+      expect(getEventListeners(signal, "abort")).toEqual([]);
+    }
+    expect(signal.aborted).toBe(true);
+  });
+
   test("a signal ends the other calls also after one of its calls has ended", async () => {
     const controller = new AbortController();
     const client = connect(server.url, options);
@@ -158,7 +199,6 @@ describe.each(transports)("over $name", ({ options }) => {
 });
 
 describe("the documents", () => {
-  const seconds = ({ timeoutMs }: { readonly timeoutMs: number }): string => `${timeoutMs / 1000} s`;
   const {
     rerankDocuments,
     resumeReinforcementFineTuningJob: job,
@@ -166,7 +206,7 @@ describe("the documents", () => {
     uploadDatasetFile,
   } = operations;
   const [rerank, resume, scale, upload] = [rerankDocuments, job, scaleDeployment, uploadDatasetFile].map(
-    seconds,
+    ({ timeoutMs }) => `${timeoutMs / 1000} s`,
   );
   const rate = `${(uploadDatasetFile.bytesPerSecond ?? 0) / 1024} KiB`;
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { CallPromise, ClientOptions } from "../../src/index.js";
+import type { ClientOptions } from "../../src/index.js";
 import { type ClientInside, insideOf } from "../../src/wrappers/types.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
@@ -18,28 +18,19 @@ describe("the facts of a failure", () => {
   afterEach(() => vi.unstubAllEnvs());
   const rerank = { query: "q", documents: ["d"] };
 
-  function revoked(): object {
-    const { proxy: value, revoke } = Proxy.revocable({}, {});
-    revoke();
-    return value;
-  }
-
   describe("what a fetch function rejects with", () => {
-    const odd: readonly (readonly [what: string, thrown: unknown])[] = [
+    const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const within = new TypeError("fetch failed");
+    within.cause = within;
+
+    test.each([
       ["a message that is no string", Object.assign(new TypeError(), { message: 42 })],
-      ["a Proxy that was revoked", revoked()],
+      ["a Proxy that was revoked", revoked],
       ["nothing", undefined],
       ["a symbol", Symbol("lost")],
-      ["a cause within itself", within()],
-    ];
-
-    function within(): Error {
-      const error = new TypeError("fetch failed");
-      error.cause = error;
-      return error;
-    }
-
-    test.each(odd)("%s changes no fact", async (_what, thrown) => {
+      ["a cause within itself", within],
+    ])("%s changes no fact", async (_what, thrown) => {
       const heard: unknown[] = [];
       const options: ClientOptions = {
         onAttempt: (event) => void heard.push(event),
@@ -51,9 +42,7 @@ describe("the facts of a failure", () => {
       const resume = () => connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
       const error = await failureOf(resume);
       expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", executedBecause: "no-answer" });
-      expect(error.attempts).toHaveLength(1);
-      expect(heard).toHaveLength(1);
-      expect(server.requests).toHaveLength(1);
+      expect([error.attempts.length, heard.length, server.requests.length]).toEqual([1, 1, 1]);
     });
   });
 
@@ -87,22 +76,24 @@ describe("the facts of a failure", () => {
         accept: undefined,
         content: async () => ({ body: "{}", contentType: "text/plain" }),
       };
-      const call = (status: number): (() => CallPromise<unknown>) => {
-        server.reply({ status, json: {} });
-        return () =>
-          send(request, {}, () => {
-            throw new RangeError("Not now.");
-          });
+      const notNow = () => {
+        throw new RangeError("Not now.");
       };
-      expect(await failureOf(call(200))).toMatchObject({
-        ...{ code: "INTERNAL", executed: "yes", executedBecause: "success-began", httpStatus: 200 },
-        ...{ attempts: [{ code: "INTERNAL", httpStatus: 200 }], cause: { message: "Not now." } },
-      });
-      expect(await failureOf(call(503))).toMatchObject({
-        code: "INTERNAL",
-        executed: "unknown",
-        httpStatus: 503,
-      });
+      for (const [httpStatus, executed] of [
+        [200, "yes"],
+        [503, "unknown"],
+      ] as const) {
+        server.reply({ status: httpStatus, json: {} });
+        const error = await failureOf(() => send(request, {}, notNow));
+        expect(error).toMatchObject({
+          code: "INTERNAL",
+          executed,
+          httpStatus,
+          cause: { message: "Not now." },
+        });
+        expect(error.attempts).toMatchObject([{ code: "INTERNAL", httpStatus }]);
+        if (httpStatus === 200) expect(error.executedBecause).toBe("success-began");
+      }
       expect(server.requests).toHaveLength(2);
     });
   });
@@ -138,13 +129,9 @@ describe("the response beside a result", () => {
         server.reply({ status: 201, json, headers: { "X-Request-Id": "req-1", "X-Other": "a, b" } });
         const response = await call(connect(server.url, options)).withResponse();
         expect(response.data).toEqual(operation === "scaleDeployment" ? undefined : json);
-        expect(response.httpStatus).toBe(201);
-        expect(response.requestId).toBe("req-1");
-        expect(response.headers).toMatchObject({
-          "x-request-id": "req-1",
-          "x-other": "a, b",
-          "content-type": "application/json",
-        });
+        expect(response).toMatchObject({ httpStatus: 201, requestId: "req-1" });
+        const headers = { "x-request-id": "req-1", "x-other": "a, b", "content-type": "application/json" };
+        expect(response.headers).toMatchObject(headers);
         expect(response.attempts).toEqual([
           { number: 1, durationMs: expect.any(Number), httpStatus: 201, requestId: "req-1" },
         ]);
@@ -173,16 +160,11 @@ describe("the response beside a result", () => {
       expect(server.requests).toHaveLength(1);
     });
 
-    test("a failure rejects both the call and its response with the same error", async () => {
-      server.reply({ status: 404, json: { code: "NOT_FOUND" } });
-      const call = connect(server.url, options).deployments.scale("prod", 1);
-      const error = await failureOf(() => call);
-      expect(await failureOf(() => call.withResponse())).toBe(error);
-    });
-
-    test("a failure that is awaited through withResponse alone is handled", async () => {
+    test("a failure rejects the call and its response alike, and is handled where either is awaited", async () => {
       server.reply({ status: 404, json: { code: "NOT_FOUND" } });
       const client = connect(server.url, options);
+      const call = client.deployments.scale("prod", 1);
+      expect(await failureOf(() => call)).toBe(await failureOf(() => call.withResponse()));
       await failureOf(() => client.deployments.scale("prod", 1).withResponse());
       await failureOf(() => client.deployments.scale("prod", -1).withResponse());
       // Node reports once the microtasks are done.

@@ -13,15 +13,16 @@ import {
   StatusError,
   type StatusErrorDetails,
   type UploadFile,
+  type UploadProgress,
 } from "../../src/index.js";
 import { events } from "../../src/policy/decisions.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { decideOf } from "../support/decisionRows.js";
+import { decideOf, usual } from "../support/decisionRows.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
 import { refusingPort } from "../support/refusingPort.js";
-import { done, inTurn, unavailable } from "../support/responses.js";
+import { inTurn, unavailable } from "../support/responses.js";
 import { ending } from "../support/servers.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
@@ -48,21 +49,7 @@ describe("who may repeat", () => {
       const refusedKey = event === "unauthenticated";
       const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
       for (const limit of limits) {
-        const { notRetried } = decideOf({
-          operation,
-          idempotent: undefined,
-          events: [event],
-          code: "UNAVAILABLE",
-          retries: 0,
-          maxRetries: 2,
-          retryAfterMs: undefined,
-          timeLeftMs: 60_000,
-          budget: 100,
-          replayable: true,
-          freshKey: false,
-          random: 0.5,
-          ...limit,
-        });
+        const { notRetried } = decideOf({ ...usual, operation, events: [event], ...limit });
         const code = refusedKey ? "UNAUTHENTICATED" : "UNAVAILABLE";
         const codeSource = event === "unavailable" ? "body" : "status";
         const error = new StatusError("x", { code, executed, codeSource, operation, notRetried });
@@ -140,16 +127,10 @@ describe("who may repeat", () => {
       expect(mayRetry(error(details))).toBe(expected);
     });
 
-    test("what is no StatusError is not repeated", () => {
-      for (const value of [
-        undefined,
-        null,
-        "UNAVAILABLE",
-        new Error("x"),
-        { code: "UNAVAILABLE", executed: "no" },
-      ])
-        expect(mayRetry(value)).toBe(false);
-    });
+    test.each([undefined, null, "UNAVAILABLE", new Error("x"), { code: "UNAVAILABLE", executed: "no" }])(
+      "is none: %s is not repeated",
+      (value) => expect(mayRetry(value)).toBe(false),
+    );
   });
 });
 
@@ -165,9 +146,7 @@ describe("an upload that is repeated", () => {
     ["bytes", () => content],
   ];
 
-  function received(): (readonly string[])[] {
-    return server.requests.map(({ files }) => files.map((one) => one.sha256));
-  }
+  const received = () => server.requests.map(({ files }) => files.map((one) => one.sha256));
 
   /** An agent whose first connections go to a port nobody listens on. */
   async function refusingAgent(times: number): Promise<http.Agent> {
@@ -183,30 +162,26 @@ describe("an upload that is repeated", () => {
   describe.each(transports)("over $name", ({ options }) => {
     const retrying = (): Client => connect(server.url, { maxRetries: 2, ...options });
 
-    test.each(replayable)("an upload of %s is repeated with the same bytes", async (_what, source) => {
-      server.reply(inTurn(unavailable, unavailable, { json: { id: "file-1" } }));
-      const { id } = await retrying().datasets.upload("reviews", source(), { name: "train.jsonl" });
-      expect(id).toBe("file-1");
-      expect(received()).toEqual(Array(3).fill([sha256(content)]));
-    });
+    test.each(replayable)(
+      "an upload of %s is repeated with the same bytes, and its onProgress never goes back",
+      async (_what, source) => {
+        server.reply(inTurn(unavailable, unavailable, { json: { id: "file-1" } }));
+        const sent: number[] = [];
+        const onProgress = ({ sentBytes }: UploadProgress) => sent.push(sentBytes);
+        const call = { name: "train.jsonl", onProgress };
+        expect(await retrying().datasets.upload("reviews", source(), call)).toEqual({ id: "file-1" });
+        expect(received()).toEqual(Array(3).fill([sha256(content)]));
+        expect(sent).toEqual([...sent].sort((a, b) => a - b));
+        expect(sent.at(-1)).toBe(content.byteLength);
+      },
+    );
 
-    test.each(replayable)("onProgress of %s never goes back across repeats", async (_what, source) => {
-      server.reply(inTurn(unavailable, unavailable, done));
-      const sent: number[] = [];
-      await retrying().datasets.upload("reviews", source(), {
-        name: "train.jsonl",
-        onProgress: ({ sentBytes }) => sent.push(sentBytes),
-      });
-      expect(server.requests).toHaveLength(3);
-      expect(sent).toEqual([...sent].sort((a, b) => a - b));
-      expect(sent.at(-1)).toBe(content.byteLength);
-    });
+    const uploadStream = (client: Client) =>
+      failureOf(() => client.datasets.upload("reviews", Readable.from([content]), { name: "train.jsonl" }));
 
     test("a stream that was read is not sent again", async () => {
       server.reply(unavailable);
-      const error = await failureOf(() =>
-        retrying().datasets.upload("reviews", Readable.from([content]), { name: "train.jsonl" }),
-      );
+      const error = await uploadStream(retrying());
       expect(error).toMatchObject({
         code: "UNAVAILABLE",
         executed: "unknown",
@@ -220,10 +195,7 @@ describe("an upload that is repeated", () => {
       server.reply({ status: 401, json: {} });
       let asked = 0;
       const client = retrying().withOptions({ apiKey: () => `key-${++asked}` });
-      const error = await failureOf(() =>
-        client.datasets.upload("reviews", Readable.from([content]), { name: "train.jsonl" }),
-      );
-      expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no" });
+      expect(await uploadStream(client)).toMatchObject({ code: "UNAUTHENTICATED", executed: "no" });
       expect(server.requests).toHaveLength(1);
     });
   });
@@ -244,7 +216,6 @@ describe("an upload that is repeated", () => {
     const stream = new Readable({
       read() {
         read += 1;
-        this.push(null);
       },
     });
     const error = await failureOf(() => client.datasets.upload("reviews", stream, { name: "train.jsonl" }));

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import { Failure } from "../../src/errors/failure.js";
 import {
+  type AttemptEvent,
   type Client,
   type ClientOptions,
   type Code,
@@ -13,7 +14,7 @@ import { budget } from "../../src/policy/decisions.js";
 import { eventsOfResponse, executedAfter } from "../../src/policy/ofResponse.js";
 import { nothingSent, type Ran, worse } from "../../src/policy/retry.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { inTurn, reset, unavailable } from "../support/responses.js";
@@ -61,6 +62,7 @@ describe("why it was not repeated", () => {
 
   const refused: Ran = { executed: "no", executedBecause: "refused" };
   const lost: Ran = { executed: "unknown", executedBecause: "no-answer" };
+  const unclear: Ran = { executed: "unknown", executedBecause: "unclear-answer" };
   const began: Ran = { executed: "yes", executedBecause: "success-began" };
 
   test("before the first attempt nothing was sent", () => {
@@ -77,11 +79,7 @@ describe("why it was not repeated", () => {
     [began, lost, began],
     [began, nothingSent, began],
     // Of two that may have run, the last one is what the caller can look at.
-    [
-      lost,
-      { executed: "unknown", executedBecause: "unclear-answer" },
-      { executed: "unknown", executedBecause: "unclear-answer" },
-    ],
+    [lost, unclear, unclear],
   ])("of %j and %j the worse is %j", (a, b, worst) => {
     expect(worse(a, b)).toEqual(worst);
   });
@@ -94,11 +92,7 @@ describe("why it was not repeated", () => {
       { executed: "no", httpStatus: 407, executedBecause: "nothing-sent" },
       nothingSent,
     ],
-    [
-      "whose response is unclear",
-      { executed: "unknown", httpStatus: 500 },
-      { executed: "unknown", executedBecause: "unclear-answer" },
-    ],
+    ["whose response is unclear", { executed: "unknown", httpStatus: 500 }, unclear],
     ["without a response", { executed: "unknown" }, lost],
     ["that succeeded at first", { executed: "yes", httpStatus: 200 }, began],
   ])("of an attempt %s", (_what, attempt, ran) => {
@@ -118,44 +112,32 @@ describe("why it was not repeated", () => {
 });
 
 describe("what a response means for repeating", () => {
-  // What a response means for repeating; the third where a time to wait makes it another.
-  type Row<T> = readonly [of: T, untimed: RetryEvent, timed?: RetryEvent];
-
-  const events = {
+  const unnamed = {
     ...{ redirect: [300], unauthenticated: [401], refused: [400, 404, 420, 422, 501], deadline: [408, 504] },
-    ...{ unprocessed: [421, 425], unnamedFault: [500], otherFault: [519, 528, 531] },
+    ...{ unprocessed: [421, 425], unnamedFault: [500], otherFault: [519, 528, 531], exhausted: [429] },
     gateway: [502, 503, 520, 523, 527, 529, 530],
   };
-  const statuses: readonly Row<number>[] = [
-    [429, "exhausted", "exhaustedTimed"],
-    ...Object.entries(events).flatMap(([event, of]) =>
-      of.map((status): Row<number> => [status, event as RetryEvent]),
-    ),
-  ];
+  const named: Readonly<Record<string, readonly Code[]>> = {
+    ...{ unavailable: ["UNAVAILABLE"], exhausted: ["RESOURCE_EXHAUSTED"], deadline: ["DEADLINE_EXCEEDED"] },
+    ...{ namedFault: ["INTERNAL", "UNKNOWN"], unauthenticated: ["UNAUTHENTICATED"], dataLoss: ["DATA_LOSS"] },
+    ...{ refused: ["ABORTED", "NOT_FOUND"], cancelled: ["CANCELLED"] },
+  };
 
-  const named: readonly Row<Code>[] = [
-    ["UNAVAILABLE", "unavailable"],
-    ["RESOURCE_EXHAUSTED", "exhausted", "exhaustedTimed"],
-    ["DEADLINE_EXCEEDED", "deadline"],
-    ["INTERNAL", "namedFault"],
-    ["UNKNOWN", "namedFault"],
-    ["UNAUTHENTICATED", "unauthenticated"],
-    ["ABORTED", "refused"],
-    ["CANCELLED", "cancelled"],
-    ["DATA_LOSS", "dataLoss"],
-    ["NOT_FOUND", "refused"],
-  ];
+  describe.each([
+    [false, "exhausted"],
+    [true, "exhaustedTimed"],
+  ])("with Retry-After: %s,", (timed, exhausted) => {
+    // A time to wait makes another event of a limit alone.
+    const rows = <T>(of: Readonly<Record<string, readonly T[]>>): [of: T, event: string][] =>
+      Object.entries(of).flatMap(([event, each]) =>
+        each.map((one): [T, string] => [one, event === "exhausted" ? exhausted : event]),
+      );
 
-  describe.each([false, true])("with Retry-After: %s,", (timed) => {
-    // The event alone, whichever of the two this is.
-    const expected = <T>(rows: readonly Row<T>[]): [T, RetryEvent][] =>
-      rows.map(([of, untimed, whenTimed = untimed]) => [of, timed ? whenTimed : untimed]);
-
-    test.each(expected(statuses))("a response of %i without a name is %s", (status, event) => {
+    test.each(rows(unnamed))("a response of %i without a name is %s", (status, event) => {
       expect(eventsOfResponse(undefined, status, timed)).toEqual([event]);
     });
 
-    test.each(expected(named))("a response that names %s is %s", (code, event) => {
+    test.each(rows(named))("a response that names %s is %s", (code, event) => {
       const events = eventsOfResponse(code as StatusError["code"], httpStatusOfCode(code), timed);
       expect(events).toEqual([event]);
     });
@@ -196,38 +178,34 @@ describe("what the table does not say", () => {
     expectReason(error, "budget", /used up its retries for now/);
   });
 
-  test.each([
-    ["a wait that does not fit the deadline", 5, 4500],
-    ["a wait of exactly the deadline", 5, 5000],
-  ])("%s says so", async (_what, seconds, timeoutMs) => {
+  const tooClose = /The service asks to wait 5 s\. No time is left for another attempt\.$/;
+  const tooLong = /The service asks to wait 60\.001 s\. .*no call waits that long/;
+  test.each<[what: string, seconds: number, timeoutMs: number, reason: NotRetried, hint: RegExp]>([
+    ["a wait that does not fit the deadline", 5, 4500, "deadline-too-close", tooClose],
+    ["a wait of exactly the deadline", 5, 5000, "deadline-too-close", tooClose],
+    ["a wait of more than a minute", 60.001, 600_000, "asked-to-wait-too-long", tooLong],
+  ])("%s says so", async (_what, seconds, timeoutMs, reason, hint) => {
     server.reply({ ...unavailable, headers: { "retry-after": `${seconds}` } });
     const error = await failureOf(() => retrying().deployments.scale("prod", 1, { timeoutMs }));
-    expectReason(
-      error,
-      "deadline-too-close",
-      /The service asks to wait 5 s\. No time is left for another attempt\.$/,
-    );
-  });
-
-  test("a service that asks to wait for more than a minute says so", async () => {
-    server.reply({ ...unavailable, headers: { "retry-after": "60.001" } });
-    const error = await failureOf(() => retrying().deployments.scale("prod", 1, { timeoutMs: 600_000 }));
-    expectReason(
-      error,
-      "asked-to-wait-too-long",
-      /The service asks to wait 60\.001 s\. .*no call waits that long/,
-    );
+    expectReason(error, reason, hint);
   });
 
   test("a call aborted during a wait says so, and what its attempt met", async () => {
     server.reply({ ...unavailable, headers: { "retry-after": "20" } });
     const controller = new AbortController();
-    const onAttempt = () => controller.abort();
+    const cause = new Error("the user went away");
+    const onAttempt = ({ waitMs }: AttemptEvent) => void (waitMs === 20_000 && controller.abort(cause));
     const error = await failureOf(() =>
       retrying().deployments.scale("prod", 1, { signal: controller.signal, onAttempt }),
     );
     expectReason(error, "aborted", /\.$/);
-    expect(error).toMatchObject({ executed: "unknown", executedBecause: "unclear-answer" });
+    expect(error).toMatchObject({
+      code: "CANCELLED",
+      executed: "unknown",
+      executedBecause: "unclear-answer",
+    });
+    expect(error).toMatchObject({ codeSource: "client", cause, attempts: [{ code: "UNAVAILABLE" }] });
+    expect(server.requests).toHaveLength(1);
   });
 
   test("a key that cannot be had says so, whatever an attempt before it met", async () => {
@@ -249,12 +227,12 @@ describe("what the table does not say", () => {
     expectReason(error, "refused", /^A retry of this call is safe\.$/);
   });
 
-  test.each(operationCalls)("a 429 of $operation that names no time says so", async ({ call }) => {
+  test("a 429 that names no time says so", async () => {
     server.reply({ status: 429, json: { code: "RESOURCE_EXHAUSTED" } });
-    const error = await failureOf(() => call(retrying()));
-    expect(error.executed).toBe("no");
-    if (error.attempts.length > 1) expectReason(error, "retries-used-up", /Gave up after 2 attempts\.$/);
-    else expectReason(error, "no-retry-after", /gave no time to wait: call again later\.$/);
+    const resumed = await failureOf(() => retrying().reinforcementFineTuningJobs.resume("job-1"));
+    expectReason(resumed, "no-retry-after", /gave no time to wait: call again later\.$/);
+    const scaled = await failureOf(() => retrying().deployments.scale("prod", 1));
+    expectReason(scaled, "retries-used-up", /Gave up after 2 attempts\.$/);
   });
 
   test("an error that belongs to no call says nothing of retries", () => {

@@ -102,35 +102,33 @@ describe("timers of somebody else", () => {
 
   // As node:test does, Vitest before 3, Jest with `doNotFake: ["performance"]` and sinon with such a list.
   describe("under a clock of a test that leaves performance alone", () => {
-    test("a wait for a retry ends when the test moves the clock", async () => {
+    /** A call that waits to be retried. */
+    async function waiting(status: number, timeoutMs: number): Promise<{ running: Promise<unknown> }> {
       moveTime();
       server.listen((request, response) => {
         request.resume();
-        response.writeHead(429, { "retry-after": "30" }).end();
+        response.writeHead(status, status === 429 ? { "retry-after": "30" } : {}).end();
       });
-      const waits: (number | undefined)[] = [];
-      const client = connect(server.url, { maxRetries: 2, onAttempt: ({ waitMs }) => waits.push(waitMs) });
-      const running = client.deployments.scale("prod", 1, { timeoutMs: 120_000 });
+      const waits: unknown[] = [];
+      const client = connect(server.url, { maxRetries: 1, onAttempt: ({ waitMs }) => waits.push(waitMs) });
+      const running = client.deployments.scale("prod", 1, { timeoutMs }).catch((error: unknown) => error);
       await until(() => waits.length === 1);
+      return { running };
+    }
+
+    test("a wait for a retry ends when the test moves the clock", async () => {
+      const { running } = await waiting(429, 120_000);
       mock.timers.tick(29_000);
       server.listen(respond);
       await new Promise((resolve) => setImmediate(resolve));
       expect(server.used).toHaveLength(1);
       mock.timers.tick(5_000);
-      await running;
+      expect(await running).toBeUndefined();
       expect(server.used).toHaveLength(2);
     });
 
     test("a deadline ends the call when the test moves the clock, also after a retry", async () => {
-      moveTime();
-      server.listen((request, response) => {
-        request.resume();
-        response.writeHead(503).end();
-      });
-      const waits: (number | undefined)[] = [];
-      const client = connect(server.url, { maxRetries: 1, onAttempt: ({ waitMs }) => waits.push(waitMs) });
-      const running = client.deployments.scale("prod", 1, { timeoutMs: 30_000 }).catch((error) => error);
-      await until(() => waits.length === 1);
+      const { running } = await waiting(503, 30_000);
       server.listen((request) => void request.resume());
       mock.timers.tick(1_000);
       await until(() => server.used.length === 2);

@@ -4,13 +4,15 @@ import { createReadStream } from "node:fs";
 import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { UploadFile, UploadOptions } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
+import { until } from "../support/turns.js";
 import { expectNothingUnhandled } from "../support/unhandled.js";
 
 describe("an upload that is refused", () => {
@@ -35,12 +37,8 @@ describe("an upload that is refused", () => {
     async function expectRefused(file: unknown, code: string, call?: UploadOptions): Promise<string> {
       const client = connect(server.url, options);
       const error = await failureOf(() => client.datasets.upload("reviews", file as UploadFile, call));
-      expect(error).toMatchObject({
-        code,
-        executed: "no",
-        codeSource: "client",
-        operation: "uploadDatasetFile",
-      });
+      const operation = "uploadDatasetFile";
+      expect(error).toMatchObject({ code, executed: "no", codeSource: "client", operation });
       expect(server.requests).toEqual([]);
       return error.message;
     }
@@ -60,15 +58,12 @@ describe("an upload that is refused", () => {
       expect(server.requests).toEqual([]);
     });
 
-    test("a missing file is refused with the path and where it was looked for", async () => {
+    test("a missing file is refused with the path and where it was looked for, and a folder is", async () => {
       const message = await expectRefused("missing/train.jsonl", "INVALID_ARGUMENT");
       expect(message).toContain("missing/train.jsonl");
       expect(message).toContain(process.cwd());
-    });
-
-    test("a folder is refused", async () => {
-      expect(await expectRefused(folder, "INVALID_ARGUMENT")).toContain("folder");
-      expect(await expectRefused(`${folder}/`, "INVALID_ARGUMENT")).toContain("is a folder");
+      for (const name of [folder, `${folder}/`])
+        expect(await expectRefused(name, "INVALID_ARGUMENT")).toContain("is a folder");
     });
 
     test.skipIf(process.platform === "win32")(
@@ -87,31 +82,47 @@ describe("an upload that is refused", () => {
       ["an empty path", ""],
       ["a path with a NUL", "train\0.jsonl"],
       ["a list", ["train.jsonl"]],
-      ["an ArrayBuffer", new ArrayBuffer(4)],
       ["a promise", Promise.resolve("train.jsonl")],
       ["an http URL", new URL("https://example.com/train.jsonl")],
       ["a file URL of another machine", new URL("file://server/share/train.jsonl")],
       ["a file URL with an encoded slash", new URL("file:///data%2Ftrain.jsonl")],
-    ])("%s as the file is refused", async (_what, file) => {
+      ["bytes: an ArrayBuffer", new ArrayBuffer(4)],
+      ["bytes: a Float32Array", new Float32Array(2)],
+      ["bytes: a Float32Array of another realm", runInNewContext("new Float32Array(2)")],
+      ["bytes: an object with a size alone", { size: 1 }],
+      ["bytes: a Blob whose size is no number", { size: "1", type: "", stream() {}, slice() {} }],
+    ])("%s as the file is refused", async (what, file) => {
       await expectRefused(file, "INVALID_ARGUMENT");
-      await expectRefused(file, "INVALID_ARGUMENT", { name: "train.jsonl" });
+      const message = await expectRefused(file, "INVALID_ARGUMENT", { name: "train.jsonl" });
+      if (what.startsWith("bytes"))
+        expect(message).toContain("a Blob, a File, a Uint8Array or a stream of bytes");
     });
 
-    test.each([
-      ["without a slash", "jsonl"],
-      ["with a line break", "text/plain\r\nx-evil: 1"],
-      ["that is no string", 7],
-      ["that is empty", ""],
-    ])("a contentType %s is refused", async (_what, contentType) => {
-      await expectRefused(new File(["x"], "f"), "INVALID_ARGUMENT", { contentType: contentType as string });
-    });
-
-    test("an onProgress that is no function is refused", async () => {
-      const onProgress = "log" as unknown as () => void;
-      await expectRefused(new File(["x"], "f"), "INVALID_ARGUMENT", { onProgress });
+    test.each<[argument: string, value: unknown]>([
+      ...["jsonl", "text/plain\r\nx-evil: 1", 7, ""].map(
+        (type) => ["contentType", type] as [string, unknown],
+      ),
+      ["onProgress", "log"],
+    ])("a %s of %j is refused", async (argument, value) => {
+      const message = await expectRefused(new File(["x"], "f"), "INVALID_ARGUMENT", { [argument]: value });
+      expect(message).toContain(argument);
     });
   });
 });
+
+test.each(["EMFILE", "ENFILE", "EIO", "ESTALE", "ENOMEM"])(
+  "%s where a file is opened is a lack of this machine",
+  async (code) => {
+    const { openPath } = await import("../../src/files/diskFile.js");
+    const fs = process.getBuiltinModule("node:fs/promises");
+    const open = vi.spyOn(fs, "open").mockRejectedValue(Object.assign(new Error(code), { code }));
+    const error = await failureOf(() => openPath("/x/train.jsonl", undefined)).finally(() =>
+      open.mockRestore(),
+    );
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+    expect(error.hint).toContain("this process");
+  },
+);
 
 describe("a file that cannot be read", () => {
   const server = useCountingServer();
@@ -205,39 +216,15 @@ describe("a stream that fails", () => {
 
   expectNothingUnhandled();
 
+  async function* halfWay(): AsyncGenerator<Uint8Array> {
+    yield chunk;
+    yield chunk;
+    throw cause;
+  }
   const breaking: readonly (readonly [what: string, source: () => UploadFile])[] = [
-    [
-      "an async iterable",
-      async function* () {
-        yield chunk;
-        yield chunk;
-        throw cause;
-      },
-    ],
-    [
-      "a Readable",
-      () => {
-        let chunks = 2;
-        return new Readable({
-          read() {
-            if (chunks-- > 0) this.push(chunk);
-            else this.destroy(cause);
-          },
-        });
-      },
-    ],
-    [
-      "a web ReadableStream",
-      () => {
-        let chunks = 2;
-        return new ReadableStream({
-          pull(controller) {
-            if (chunks-- > 0) controller.enqueue(chunk);
-            else controller.error(cause);
-          },
-        });
-      },
-    ],
+    ["an async iterable", halfWay],
+    ["a Readable", () => Readable.from(halfWay())],
+    ["a web ReadableStream", () => ReadableStream.from(halfWay())],
   ];
 
   const wrong: readonly (readonly [what: string, chunk: unknown])[] = [
@@ -264,23 +251,17 @@ describe("a stream that fails", () => {
       test.each(breaking)(
         "%s that breaks half-way is FAILED_PRECONDITION with the cause",
         async (_what, source) => {
-          let complete: boolean | undefined;
-          const ended = new Promise<void>((resolve) => {
-            server.listen((request) => {
-              request
-                .on("error", () => {})
-                .on("close", () => {
-                  complete = request.complete;
-                  resolve();
-                });
-              request.resume();
-            });
+          const complete: boolean[] = [];
+          server.listen((request) => {
+            request.on("error", () => {}).on("close", () => complete.push(request.complete));
+            request.resume();
           });
           const error = await upload(source(), { size });
           expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed, codeSource: "client" });
           expect(error.cause).toBe(cause);
-          if (name === "node:http") await ended;
-          expect(complete).toBe(name === "node:http" ? false : undefined);
+          const ended = name === "node:http" ? [false] : [];
+          await until(() => complete.length === ended.length);
+          expect(complete).toEqual(ended);
         },
       );
     });

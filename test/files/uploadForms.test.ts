@@ -96,21 +96,6 @@ describe("a Blob of any shape", () => {
         Array(2).fill(["train.jsonl", "application/jsonl"]),
       );
     });
-
-    test.each<[what: string, file: unknown]>([
-      ["an ArrayBuffer", new ArrayBuffer(8)],
-      ["a Float32Array", new Float32Array(2)],
-      ["a Float32Array of another realm", runInNewContext("new Float32Array(2)")],
-      ["an object with a size alone", { size: 1 }],
-      ["an object whose size is no number of bytes", { ...shaped(() => undefined), size: "1" }],
-    ])("%s is refused, and what can be passed is said", async (_what, file) => {
-      const upload = { name: "train.jsonl" };
-      const error = await failureOf(() =>
-        connect(server.url, options).datasets.upload("reviews", file as UploadFile, upload),
-      );
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(error.message).toContain("a Blob, a File, a Uint8Array or a stream of bytes");
-    });
   });
 
   describe("client.request", () => {
@@ -197,57 +182,23 @@ describe("the name of a part", () => {
     [".hidden", ".hidden"],
   ];
 
-  const refused: readonly (readonly [what: string, name: unknown])[] = [
-    ["empty", ""],
-    ["a separator at its end", "data/"],
-    ["a dot", "."],
-    ["two dots", "data/.."],
-    ["a line feed", "a\nb.jsonl"],
-    ["a carriage return", "a\rb.jsonl"],
-    ["a NUL", "a\0.jsonl"],
-    ["a lone surrogate", "a\ud83d.jsonl"],
-    ["a number", 7],
-    ["null", null],
-  ];
-
   describe.each(transports)("over $name", ({ options }) => {
     test.each(names)("a File named %j is sent as %j", async (name, sent) => {
       await connect(server.url, options).datasets.upload("reviews", new File(["x"], name));
       expect(server.only.files.map(({ filename }) => filename)).toEqual([sent]);
     });
 
-    test.each(refused)("a name that is or has %s is refused before anything is sent", async (_what, name) => {
-      const client = connect(server.url, options);
-      const call = () => client.datasets.upload("reviews", new Uint8Array([1]), { name: name as string });
-      expect(await failureOf(call)).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(server.requests).toEqual([]);
-    });
-
     test("a path is sent with its base name alone, or with the option name", async () => {
       const inner = path.join(folder, 'data "1" for données');
+      const file = path.join(inner, "train set.jsonl");
       await mkdir(inner, { recursive: true });
-      await writeFile(path.join(inner, "train set.jsonl"), "x");
-      await connect(server.url, options).datasets.upload("reviews", path.join(inner, "train set.jsonl"));
-      expect(server.only.files.map(({ filename }) => filename)).toEqual(["train set.jsonl"]);
-      expect(server.only.body.includes("données")).toBe(false);
-      server.reset();
-      const renamed = { name: "other.jsonl" };
-      await connect(server.url, options).datasets.upload(
-        "reviews",
-        path.join(inner, "train set.jsonl"),
-        renamed,
-      );
-      expect(server.only.files.map(({ filename }) => filename)).toEqual(["other.jsonl"]);
-    });
-
-    test.each([
-      ["a Blob", new Blob(["x"])],
-      ["a Uint8Array", new Uint8Array([1])],
-    ])("%s without a name is refused, and the error tells how to give one", async (_what, file) => {
-      const error = await failureOf(() => connect(server.url, options).datasets.upload("reviews", file));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(error.message).toContain("{name");
-      expect(server.requests).toEqual([]);
+      await writeFile(file, "x");
+      const { datasets } = connect(server.url, options);
+      await datasets.upload("reviews", file);
+      await datasets.upload("reviews", file, { name: "other.jsonl" });
+      const sent = server.requests.map(({ files }) => files.map(({ filename }) => filename));
+      expect(sent).toEqual([["train set.jsonl"], ["other.jsonl"]]);
+      expect(server.requests.some(({ body }) => body.includes("données"))).toBe(false);
     });
   });
 });
@@ -257,12 +208,8 @@ describe("the boundary", () => {
   const randomUUID = Object.getOwnPropertyDescriptor(prototype, "randomUUID");
 
   // As in a page on plain http, which is no secure context.
-  beforeAll(() => {
-    Reflect.deleteProperty(prototype, "randomUUID");
-  });
-  afterAll(() => {
-    Object.defineProperty(prototype, "randomUUID", randomUUID as PropertyDescriptor);
-  });
+  beforeAll(() => void Reflect.deleteProperty(prototype, "randomUUID"));
+  afterAll(() => void Object.defineProperty(prototype, "randomUUID", randomUUID as PropertyDescriptor));
 
   describe.each(transports)("over $name", ({ options }) => {
     test("an upload needs no crypto.randomUUID, and each has a boundary of its own", async () => {

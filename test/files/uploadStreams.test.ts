@@ -72,55 +72,32 @@ describe("a stream", () => {
   ];
 
   describe.each(transports)("over $name", ({ options, name: transport }) => {
-    test.each(sources)(
-      "%s arrives whole, with its length when size is given",
-      async (_what, source, bytes) => {
-        const upload = { name: "data/train.jsonl", size: bytes.byteLength };
+    describe.each(sources)("%s", (_what, source, bytes) => {
+      test.each([
+        ["with its length when size is given", bytes.byteLength],
+        ["without a size", undefined],
+      ])("arrives whole %s, and its progress never goes back and ends at the total", async (_how, size) => {
+        const seen: UploadProgress[] = [];
+        const onProgress = (progress: UploadProgress) => seen.push(progress);
+        const type = size === undefined ? {} : { contentType: "application/jsonl" };
+        const upload = { name: "data/train.jsonl", size, onProgress, ...type };
         await connect(server.url, options).datasets.upload("reviews", source(), upload);
         const { headers, body, files, fields } = server.only;
+        const mimeType = type.contentType ?? "application/octet-stream";
         expect(files.map(({ bytes: _, ...rest }) => rest)).toEqual([
-          {
-            part: "file",
-            filename: "train.jsonl",
-            mimeType: "application/octet-stream",
-            sha256: sha256(bytes),
-          },
+          { part: "file", filename: "train.jsonl", mimeType, sha256: sha256(bytes) },
         ]);
         expect(fields).toEqual({});
-        expect(headers["content-length"]).toBe(String(body.byteLength));
-        expect(headers["transfer-encoding"]).toBeUndefined();
-      },
-    );
-
-    test.each(sources)("%s arrives whole without a size", async (_what, source, bytes) => {
-      const upload = { name: "train.jsonl", contentType: "application/jsonl" };
-      await connect(server.url, options).datasets.upload("reviews", source(), upload);
-      const { headers, body, files } = server.only;
-      expect(files).toMatchObject([{ sha256: sha256(bytes), mimeType: "application/jsonl" }]);
-      if (transport === "node:http") {
-        expect(headers["transfer-encoding"]).toBe("chunked");
-        expect(headers["content-length"]).toBeUndefined();
-      } else {
         // Through fetch a stream is read whole first: then its length is known.
-        expect(headers["content-length"]).toBe(String(body.byteLength));
-      }
+        const chunked = size === undefined && transport === "node:http";
+        expect(headers["content-length"]).toBe(chunked ? undefined : String(body.byteLength));
+        expect(headers["transfer-encoding"]).toBe(chunked ? "chunked" : undefined);
+        const sent = seen.map(({ sentBytes }) => sentBytes);
+        expect(sent).toEqual([...sent].sort((a, b) => a - b));
+        expect(seen.at(-1)).toEqual({ sentBytes: bytes.byteLength, totalBytes: bytes.byteLength });
+        expect(seen.slice(0, -1).every(({ totalBytes }) => totalBytes === size)).toBe(true);
+      });
     });
-
-    test.each(sources)(
-      "%s has a progress that never goes back and ends at the total",
-      async (_what, source, bytes) => {
-        for (const size of [bytes.byteLength, undefined]) {
-          const seen: UploadProgress[] = [];
-          const onProgress = (progress: UploadProgress) => seen.push(progress);
-          const upload = { name: "train.jsonl", size, onProgress };
-          await connect(server.url, options).datasets.upload("reviews", source(), upload);
-          const sent = seen.map(({ sentBytes }) => sentBytes);
-          expect(sent).toEqual([...sent].sort((a, b) => a - b));
-          expect(seen.at(-1)).toEqual({ sentBytes: bytes.byteLength, totalBytes: bytes.byteLength });
-          expect(seen.slice(0, -1).every(({ totalBytes }) => totalBytes === size)).toBe(true);
-        }
-      },
-    );
 
     test.each([
       ["-1", -1, "OUT_OF_RANGE"],
@@ -129,20 +106,13 @@ describe("a stream", () => {
       ["NaN", Number.NaN, "INVALID_ARGUMENT"],
       ["more than one request takes", 150 * 1024 * 1024 + 1, "OUT_OF_RANGE"],
     ])("a size that is %s is refused before the stream is read", async (_what, size, code) => {
-      let read = false;
-      const stream = Readable.from(
-        (async function* () {
-          read = true;
-          yield content;
-        })(),
-      );
+      const stream = Readable.from(parts());
       const upload = { name: "train.jsonl", size: size as number };
       const error = await failureOf(() =>
         connect(server.url, options).datasets.upload("reviews", stream, upload),
       );
       expect(error).toMatchObject({ code, executed: "no", codeSource: "client" });
-      expect(read).toBe(false);
-      expect(server.connections).toBe(0);
+      expect([stream.readableDidRead, server.connections]).toEqual([false, 0]);
     });
 
     test.each([
@@ -211,9 +181,7 @@ describe("the release of a stream", () => {
       (chunks, then) => {
         let left = chunks;
         let release: () => void = () => {};
-        const released = new Promise<void>((resolve) => {
-          release = resolve;
-        });
+        const released = new Promise<void>((resolve) => (release = resolve));
         const file = new ReadableStream<Uint8Array>({
           pull(controller) {
             if (left-- > 0) controller.enqueue(chunk);
@@ -286,4 +254,31 @@ describe("the release of a stream", () => {
       });
     });
   });
+});
+
+test("an upload over fetch that was aborted stops reading an endless stream", async () => {
+  let read = 0;
+  let returned = false;
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        yield new Uint8Array(1000);
+        read += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } finally {
+      returned = true;
+    }
+  }
+  const controller = new AbortController();
+  const client = connect("http://127.0.0.1:1", { fetch: globalThis.fetch });
+  const call = failureOf(() =>
+    client.datasets.upload("reviews", endless(), { name: "a", signal: controller.signal }),
+  );
+  await until(() => read > 3);
+  controller.abort();
+  expect((await call).code).toBe("CANCELLED");
+  const readAtEnd = read;
+  await until(() => returned);
+  expect(read - readAtEnd).toBeLessThan(3);
 });

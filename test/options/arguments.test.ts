@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { requests } from "../../src/generated/contract.js";
-import { type CallOptions, type Client, isStatusError, type RerankRequest } from "../../src/index.js";
+import {
+  type CallOptions,
+  type Client,
+  createClient,
+  isStatusError,
+  type RerankRequest,
+} from "../../src/index.js";
 import type { Rules } from "../../src/options/rules.js";
 import { validate } from "../../src/options/validate.js";
 import { checkStrictly } from "../../src/testing/receive.js";
@@ -10,115 +16,282 @@ import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
 const server = useRecordingServer();
+const bytes = new Uint8Array([1]);
 
-type Refused = readonly [what: string, code: string, value: unknown];
+type Call = (client: Client) => Promise<unknown>;
 
-// The rules of each type are tested below, by themselves.
-const replicaCounts: readonly Refused[] = [
-  ["missing", "INVALID_ARGUMENT", undefined],
-  ["-1", "OUT_OF_RANGE", -1],
-  ["a string", "INVALID_ARGUMENT", "2"],
-];
-
-const circular: Record<string, unknown> = { query: "q", documents: ["d"] };
-circular.self = circular;
-
-const rerankBodies: readonly Refused[] = [
-  ["no body", "INVALID_ARGUMENT", undefined],
-  ["a list", "INVALID_ARGUMENT", [{ query: "q", documents: ["d"] }]],
-  ["no query", "INVALID_ARGUMENT", { documents: ["d"] }],
-  ["no documents", "INVALID_ARGUMENT", { query: "q" }],
-  ["an empty list of documents", "INVALID_ARGUMENT", { query: "q", documents: [] }],
-  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
-  ["a hole in documents", "INVALID_ARGUMENT", { query: "q", documents: ["d", , "e"] }],
-  ["top_n 0", "OUT_OF_RANGE", { query: "q", documents: ["d"], top_n: 0 }],
-  ["a model that is no string", "INVALID_ARGUMENT", { query: "q", documents: ["d"], model: 1 }],
-  ["a field that JSON cannot hold", "INVALID_ARGUMENT", { query: "q", documents: ["d"], extra: 1n }],
-  ["a body within itself", "INVALID_ARGUMENT", circular],
-];
-
-const callOptions: readonly Refused[] = [
-  ["timeoutMs 0", "OUT_OF_RANGE", { timeoutMs: 0 }],
-  ["timeoutMs -1", "OUT_OF_RANGE", { timeoutMs: -1 }],
-  ["timeoutMs NaN", "INVALID_ARGUMENT", { timeoutMs: Number.NaN }],
-  ["timeoutMs Infinity", "INVALID_ARGUMENT", { timeoutMs: Number.POSITIVE_INFINITY }],
-  ["timeoutMs as a string", "INVALID_ARGUMENT", { timeoutMs: "5" }],
-  ["maxRetries -1", "OUT_OF_RANGE", { maxRetries: -1 }],
-  ["maxRetries 3", "OUT_OF_RANGE", { maxRetries: 3 }],
-  ["a fractional maxRetries", "INVALID_ARGUMENT", { maxRetries: 0.5 }],
-  ["a signal that is a string", "INVALID_ARGUMENT", { signal: "stop" }],
-  ["a signal that is an empty object", "INVALID_ARGUMENT", { signal: {} }],
-  ["a controller instead of its signal", "INVALID_ARGUMENT", { signal: new AbortController() }],
-  ["options that are a string", "INVALID_ARGUMENT", "options"],
-  ["options that are null", "INVALID_ARGUMENT", null],
-  ["options that are a function", "INVALID_ARGUMENT", () => ({})],
-];
-
-async function expectRefused(code: string, call: (client: Client) => PromiseLike<unknown>): Promise<void> {
+/** Fails unless the call is refused, and nothing is sent. @returns the error */
+async function refusal(call: Call, code = "INVALID_ARGUMENT") {
   const error = await failureOf(() => call(connect(server.url)));
-  expect(error).toMatchObject({ code, executed: "no", codeSource: "client", inferred: true });
+  expect(error).toMatchObject({ code, executed: "no", codeSource: "client", inferred: true, attempts: [] });
   expect(error).toMatchObject({ executedBecause: "nothing-sent", notRetried: "refused" });
   if (code === "OUT_OF_RANGE") expect(error.hint).toMatch(/Use a value in the allowed range|try for longer/);
   expect(error.operation).toBeDefined();
   expect(error.httpStatus).toBeUndefined();
-  expect(error.attempts).toEqual([]);
   expect(server.requests).toEqual([]);
+  return error;
 }
 
-test.each(replicaCounts)("scale refuses replicaCount %s with %s", (_what, code, value) =>
-  expectRefused(code, (client) => client.deployments.scale("prod", value as number)),
-);
+const circular: Record<string, unknown> = { query: "q", documents: ["d"] };
+circular.self = circular;
 
-test.each(rerankBodies)("rerank refuses %s with %s", (_what, code, body) =>
-  expectRefused(code, (client) => client.rerank(body as RerankRequest)),
-);
+const fail = (): never => {
+  throw new Error("no text");
+};
 
-describe.each(operationCalls.slice(0, 3))("$operation", ({ call }) => {
-  test.each(callOptions)("refuses %s with %s", (_what, code, value) =>
-    expectRefused(code, (client) => call(client, value as CallOptions)),
-  );
+/** A call with a wrong argument. */
+interface Wrong {
+  readonly argument: string;
+  readonly call: Call;
+  readonly item?: number;
+  readonly code?: string;
+  readonly text?: string;
+}
+
+const of = (name: string, call: Call, text?: string): Wrong => ({
+  argument: name,
+  call,
+  ...(text !== undefined && { text: `${name} ${text}.` }),
+});
+const tooSmall = (name: string, call: Call): Wrong => ({ argument: name, call, code: "OUT_OF_RANGE" });
+const ofItem = (name: string, item: number, call: Call): Wrong => ({ argument: name, call, item });
+const body = (name: string, body?: unknown): Wrong => ({
+  argument: name,
+  call: ({ rerank }) => rerank(body as RerankRequest),
+});
+const [query, documents] = ["q", ["d"]];
+const rerank = (options: unknown) => (client: Client) =>
+  client.rerank({ query, documents }, options as CallOptions);
+const named = (name: unknown) => (client: Client) =>
+  client.datasets.upload("d", bytes, { name: name as string });
+
+const calls: readonly Wrong[] = [
+  body("body"),
+  body("body", [{ query, documents }]),
+  body("query", { documents }),
+  body("documents", { query }),
+  body("documents", { query, documents: [] }),
+  body("documents[1]", { query, documents: ["a", 2] }),
+  // biome-ignore lint/suspicious/noSparseArray: the hole is what is tested
+  body("documents[1]", { query, documents: ["d", , "e"] }),
+  body("model", { query, documents, model: 1 }),
+  body("topN", { query, documents, topN: 1 }),
+  body("body", { query, documents, extra: 1n }),
+  body("body", circular),
+  tooSmall("top_n", ({ rerank }) => rerank({ query, documents, top_n: 0 })),
+  of(
+    "documents[0]",
+    ({ rerank }) => rerank({ query, documents: [{ text: "Paris." }] as never }),
+    "must be a string. Rank objects with rerank.items",
+  ),
+  of("timeout", rerank({ timeout: 1 })),
+  of('headers["host"]', rerank({ headers: { Host: "h" } })),
+  of("text", ({ rerank }) => rerank.items(query, [1], {} as never)),
+  ofItem("text", 1, ({ rerank }) =>
+    rerank.items(query, [1, 2], { text: (item) => (item === 2 ? fail() : "a") }),
+  ),
+  ofItem("split", 0, ({ rerank }) => rerank.items(query, [1], { text: String, split: () => [] })),
+  tooSmall("topN", ({ rerank }) => rerank.items(query, [1], { text: String, topN: 0 })),
+  tooSmall("concurrency.max", ({ rerank }) =>
+    rerank.items(query, [1], { text: String, concurrency: { max: 0 } }),
+  ),
+  ofItem("items[1]", 1, ({ rerank }) =>
+    rerank.items(query, [1, "1".repeat(99)], { text: String, maxBatchBytes: 90 }),
+  ),
+  of(
+    "deploymentId",
+    ({ deployments }) => deployments.scale("accounts/acme/", 1),
+    'contains "/": pass the id alone, not a full resource name',
+  ),
+  of(
+    "deploymentId",
+    ({ deployments }) => deployments.scale("accounts/acme/deployments/prod", 1),
+    'contains "/": pass the id alone ("prod"), not a full resource name',
+  ),
+  // As other clients of scale take it.
+  of(
+    "deploymentId",
+    ({ deployments }) => deployments.scale({ id: "prod", replicas: 2 } as never, undefined as never),
+    "of scale(id, replicas) must be a string",
+  ),
+  of("replicaCount", ({ deployments }) => deployments.scale("prod", undefined as never)),
+  of("replicaCount", ({ deployments }) => deployments.scale("prod", "2" as never)),
+  tooSmall("replicaCount", ({ deployments }) => deployments.scale("prod", -1)),
+  of("jobId", ({ reinforcementFineTuningJobs: jobs }) => jobs.resume("..")),
+  of("accountId", ({ reinforcementFineTuningJobs: jobs }) => jobs.resume("j", { accountId: "" })),
+  of("datasetId", ({ datasets }) => datasets.upload("", bytes, { name: "f" })),
+  of("file", ({ datasets }) => datasets.upload("d", "no-such-file.jsonl")),
+  of("file", ({ datasets }) => datasets.upload("d", 1 as never)),
+  of("size", ({ datasets }) => datasets.upload("d", bytes, { name: "f", size: 2 })),
+  of("contentType", ({ datasets }) => datasets.upload("d", bytes, { name: "f", contentType: "x" })),
+  of(
+    "verifyBytes",
+    ({ datasets }) => datasets.upload("d", bytes, { name: "f", verifyBytes: 1 as never }),
+    "must be true or false",
+  ),
+  of("name", ({ datasets }) => datasets.upload("d", bytes)),
+  of("name", ({ datasets }) => datasets.upload("d", new Blob(["x"]))),
+  ...[7, null].map((name) => of("name", named(name), "must be a string")),
+  ...["", "data/", ".", "data/.."].map((name) => of("name", named(name), "must end with a file name")),
+  ...["a\nb", "a\rb", "a\0b"].map((name) => of("name", named(name), "contains a control character")),
+  of("name", named("a\ud83d"), "contains a lone surrogate"),
+  of("method", ({ request }) => request({ method: "get" as never, path: "/v1" })),
+  of("path", ({ request }) => request({ method: "GET", path: "/a//b" })),
+  of("query.q", ({ request }) => request({ method: "GET", path: "/a", query: { q: {} as never } })),
+  of("body", ({ request }) => request({ method: "POST", path: "/a", body: new Map() })),
+];
+
+describe("a call with a wrong argument", () => {
+  test.each(calls)("names $argument in `argument`, and nothing is sent (%#)", async (wrong) => {
+    const { argument, call, item, code, text } = wrong;
+    const error = await refusal(call, code);
+    expect([error.argument, error.item]).toEqual([argument, item]);
+    expect(error.toJSON().argument).toBe(argument);
+    if (text !== undefined) expect([textOf(error), error.message]).toContain(`[INVALID_ARGUMENT] ${text}`);
+  });
+
+  test("names a setting that is missing by its option", async () => {
+    const client = createClient({ baseUrl: "https://api.example.com" });
+    const error = await failureOf(() => client.request({ method: "GET", path: "/a" }));
+    expect(error).toMatchObject({ argument: "apiKey" });
+  });
+
+  test("is told from one that the service rejected, which has no `argument`", async () => {
+    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "documents[0] is empty." } });
+    const error = await failureOf(() => rerank({})(connect(server.url)));
+    expect(Object.hasOwn(error, "argument")).toBe(false);
+  });
 });
 
-// The helper for uploads adds a name to the options, so they are given whole here.
-test.each(callOptions)("uploadDatasetFile refuses %s with %s", (_what, code, value) =>
-  expectRefused(code, (client) =>
-    client.datasets.upload("reviews", new File(["x"], "train.jsonl"), value as CallOptions),
-  ),
-);
+describe.each(operationCalls)("$operation", ({ operation, call }) => {
+  test.each<[what: string, code: string, value: unknown, argument?: string]>([
+    ["timeoutMs 0", "OUT_OF_RANGE", { timeoutMs: 0 }],
+    ["timeoutMs -1", "OUT_OF_RANGE", { timeoutMs: -1 }],
+    ["timeoutMs NaN", "INVALID_ARGUMENT", { timeoutMs: Number.NaN }],
+    ["timeoutMs Infinity", "INVALID_ARGUMENT", { timeoutMs: Number.POSITIVE_INFINITY }],
+    ["timeoutMs as a string", "INVALID_ARGUMENT", { timeoutMs: "5" }],
+    ["maxRetries -1", "OUT_OF_RANGE", { maxRetries: -1 }],
+    ["maxRetries 3", "OUT_OF_RANGE", { maxRetries: 3 }],
+    ["a fractional maxRetries", "INVALID_ARGUMENT", { maxRetries: 0.5 }],
+    ['idempotent "no"', "INVALID_ARGUMENT", { idempotent: "no" }],
+    ["idempotent 0", "INVALID_ARGUMENT", { idempotent: 0 }],
+    ["idempotent {}", "INVALID_ARGUMENT", { idempotent: {} }],
+    ["a signal that is a string", "INVALID_ARGUMENT", { signal: "stop" }],
+    ["a signal that is an empty object", "INVALID_ARGUMENT", { signal: {} }],
+    ["a controller instead of its signal", "INVALID_ARGUMENT", { signal: new AbortController() }],
+    ["options that are a string", "INVALID_ARGUMENT", "options"],
+    ["options that are null", "INVALID_ARGUMENT", null],
+    ["options that are a function", "INVALID_ARGUMENT", () => ({})],
+  ])("refuses %s with %s", async (_what, code, value) => {
+    // The helper for uploads adds a name to the options, so they are given whole here.
+    const upload: Call = ({ datasets }) =>
+      datasets.upload("reviews", new File(["x"], "train.jsonl"), value as CallOptions);
+    const isUpload = operation === "uploadDatasetFile";
+    const error = await refusal(isUpload ? upload : (client) => call(client, value as CallOptions), code);
+    const [name] = typeof value === "object" && value !== null ? Object.keys(value) : ["options"];
+    expect(error.argument).toBe(name);
+  });
+});
+
+test.each<[what: string, call: Call]>([
+  ["a fraction of a millisecond more", ({ deployments }) => deployments.scale("p", 1, { timeoutMs: 5000.5 })],
+  ["a letter next to the controls", ({ deployments }) => deployments.scale("\u00a0 ~", 1)],
+  ["verifyBytes: false", ({ datasets }) => datasets.upload("d", bytes, { name: "f", verifyBytes: false })],
+  [
+    "options that are undefined",
+    ({ deployments }) =>
+      deployments.scale("prod", 1, {
+        ...{ timeoutMs: undefined, signal: undefined, accountId: undefined },
+        ...{ headers: undefined, maxRetries: undefined },
+      }),
+  ],
+])("at the edge of what is refused a call is made: with %s", async (_what, call) => {
+  await call(connect(server.url));
+  expect(server.only.url).toContain("/accounts/acme/");
+});
 
 test("an error thrown by the caller's own getter is told with its own message, without the key", async () => {
-  const client = connect(server.url);
-  const thrown = (message: unknown) => ({
-    get timeoutMs(): number {
-      throw message;
-    },
-  });
-  const error = await failureOf(() =>
-    client.deployments.scale("prod", 1, thrown(new Error("no settings file"))),
+  const thrown = (message: unknown): never =>
+    ({
+      get timeoutMs(): number {
+        throw message;
+      },
+    }) as never;
+  const read = "[INVALID_ARGUMENT] An argument could not be read:";
+  const scaled = await refusal(({ deployments }) =>
+    deployments.scale("prod", 1, thrown(new Error("no settings file"))),
   );
-  expect(error.message).toBe(
-    "[INVALID_ARGUMENT] An argument could not be read: no settings file. See cause.",
+  expect(scaled.message).toBe(`${read} no settings file. See cause.`);
+  const withKey = await refusal(({ rerank }) =>
+    rerank.items("q", ["d"], thrown(new Error(`vault: ${canaryKey}`))),
   );
-  const withKey = await failureOf(() =>
-    client.rerank.items("q", ["d"], thrown(new Error(`vault: ${canaryKey}`)) as never),
-  );
-  expect(textOf(withKey)).toBe("[INVALID_ARGUMENT] An argument could not be read: vault: [redacted].");
+  expect(textOf(withKey)).toBe(`${read} vault: [redacted].`);
   expect(leaksOf(withKey)).toEqual([]);
-  expect(
-    textOf(await failureOf(() => client.rerank(thrown("words alone") as never, thrown("words alone")))),
-  ).toBe("[INVALID_ARGUMENT] An argument could not be read: words alone.");
-  expect(server.requests).toEqual([]);
+  const ranked = await refusal(({ rerank }) => rerank(thrown("words alone"), thrown("words alone")));
+  expect(textOf(ranked)).toBe(`${read} words alone.`);
 });
 
-test("an undefined option is as good as none", async () => {
-  await connect(server.url).deployments.scale("prod", 1, {
-    timeoutMs: undefined,
-    signal: undefined,
-    accountId: undefined,
-    headers: undefined,
-    maxRetries: undefined,
+describe("an id", () => {
+  const ids: readonly (readonly [
+    argument: string,
+    call: (client: Client, id: string) => Promise<unknown>,
+    path: (segment: string) => string,
+  ])[] = [
+    [
+      "deploymentId",
+      ({ deployments }, id) => deployments.scale(id, 1),
+      (id) => `/v1/accounts/acme/deployments/${id}:scale`,
+    ],
+    [
+      "jobId",
+      ({ reinforcementFineTuningJobs: jobs }, id) => jobs.resume(id),
+      (id) => `/v1/accounts/acme/reinforcementFineTuningJobs/${id}:resume`,
+    ],
+    [
+      "datasetId",
+      ({ datasets }, id) => datasets.upload(id, bytes, { name: "f" }),
+      (id) => `/v1/accounts/acme/datasets/${id}:upload`,
+    ],
+    [
+      "accountId",
+      ({ deployments }, accountId) => deployments.scale("prod", 1, { accountId }),
+      (id) => `/v1/accounts/${id}/deployments/prod:scale`,
+    ],
+  ];
+
+  describe.each(ids)("as %s", (argument, call, path) => {
+    test.each([
+      ["a space", "my job", "my%20job"],
+      ["a colon", "job:1", "job%3A1"],
+      ["a verb", "job:resume", "job%3Aresume"],
+      ["letters outside ASCII", "café-検索", "caf%C3%A9-%E6%A4%9C%E7%B4%A2"],
+      ["a pair of surrogates", "job-🔎", "job-%F0%9F%94%8E"],
+      ["a template's braces", "{account_id}", "%7Baccount_id%7D"],
+      ["replacement patterns", "$&$1", "%24%26%241"],
+      ["dots within", "v1.2..3", "v1.2..3"],
+      ["three dots", "...", "..."],
+      ["signs", "a+b@c=d&e;f,g|h^i", "a%2Bb%40c%3Dd%26e%3Bf%2Cg%7Ch%5Ei"],
+      ["256 characters", "x".repeat(256), "x".repeat(256)],
+    ])("with %s is sent as one encoded segment", async (_what, id, segment) => {
+      await call(connect(server.url), id);
+      expect(server.only.url).toBe(path(segment));
+      expect(decodeURIComponent(segment)).toBe(id);
+    });
+
+    const nothing = [undefined, null];
+    const characters = [..."/\\?#%\n\0\x7f\x85\x9f", "\ud83d", "\udd0e"];
+    test.each([
+      ...["", ".", "..", "accounts/acme/deployments/prod", "x".repeat(257)],
+      ...characters.map((character) => `a${character}b`),
+      ...[7, { toString: () => "job-1" }, Symbol("job-1")],
+      // The account's undefined means the client's own.
+      ...(argument === "accountId" ? [] : nothing),
+    ])("of %j is refused before anything is sent", async (id) => {
+      const error = await refusal((client) => call(client, id as string));
+      expect(error.argument).toBe(argument);
+      expect(error.message).toContain(argument);
+    });
   });
-  expect(server.only.url).toBe("/v1/accounts/acme/deployments/prod:scale");
 });
 
 /** What a value is refused with; nothing when it keeps its rules. */

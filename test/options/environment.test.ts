@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ClientOptions, createClient } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
-import { connect, failureOf, thrownBy } from "../support/clients.js";
+import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { textOf } from "../support/withHint.js";
 
@@ -10,55 +10,39 @@ const server = useRecordingServer();
 
 describe("the environment", () => {
   beforeEach(() => {
-    vi.stubEnv("TUNERANK_BASE_URL", undefined);
-    vi.stubEnv("TUNERANK_API_KEY", undefined);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", undefined);
-    vi.stubEnv("TUNERANK_RERANK_MODEL", undefined);
+    stub({ BASE_URL: undefined, API_KEY: undefined, ACCOUNT_ID: undefined, RERANK_MODEL: undefined });
   });
-  afterEach(() => {
-    vi.unstubAllEnvs();
-  });
+  afterEach(() => void vi.unstubAllEnvs());
 
-  test("environment variables stand in for absent options", async () => {
-    vi.stubEnv("TUNERANK_BASE_URL", server.url);
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+  function stub(values: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(values)) vi.stubEnv(`TUNERANK_${name}`, value);
+  }
+
+  test("variables stand in for absent options, which win over them, and the account of a call over the client's", async () => {
+    stub({ BASE_URL: server.url, API_KEY: canaryKey, ACCOUNT_ID: "account-of-environment" });
     await createClient().deployments.scale("prod", 1);
-    expect(server.only.url).toBe("/v1/accounts/account-of-environment/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-  });
-
-  test("options win over environment variables", async () => {
-    vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "account-of-environment");
+    stub({ BASE_URL: "http://127.0.0.1:1" });
     const client = createClient({ baseUrl: server.url, apiKey: "own-key", accountId: "own" });
     await client.deployments.scale("prod", 1);
-    expect(server.only.url).toBe("/v1/accounts/own/deployments/prod:scale");
-    expect(server.only.headers.authorization).toBe("Bearer own-key");
-  });
-
-  test("the account of a call wins over the client's", async () => {
-    const client = createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "own" });
     await client.deployments.scale("prod", 1, { accountId: "other" });
-    expect(server.only.url).toBe("/v1/accounts/other/deployments/prod:scale");
+    expect(server.requests.map(({ url, headers }) => [url.split("/")[3], headers.authorization])).toEqual([
+      ["account-of-environment", `Bearer ${canaryKey}`],
+      ["own", "Bearer own-key"],
+      ["other", "Bearer own-key"],
+    ]);
   });
 
-  test.each([
-    ["resume", (client: ReturnType<typeof createClient>) => client.reinforcementFineTuningJobs.resume("j")],
-    ["scale", (client: ReturnType<typeof createClient>) => client.deployments.scale("prod", 1)],
-    [
-      "upload",
-      (client: ReturnType<typeof createClient>) => client.datasets.upload("d", new File(["x"], "f")),
-    ],
-  ])("%s without an account is refused with the option and the variable to set", async (_name, call) => {
-    const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
-    const error = await failureOf(() => call(client));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toContain("accountId");
-    expect(error.message).toContain("TUNERANK_ACCOUNT_ID");
-    expect(server.requests).toEqual([]);
-  });
+  const ofAccount = operationCalls.filter(({ path }) => path.includes("/acme/"));
+  test.each(ofAccount)(
+    "$operation without an account is refused with the option and the variable",
+    async ({ call }) => {
+      const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
+      const error = await failureOf(() => call(client));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.message).toMatch(/accountId.*TUNERANK_ACCOUNT_ID/);
+      expect(server.requests).toEqual([]);
+    },
+  );
 
   const complete = { baseUrl: "https://api.example.com", apiKey: canaryKey };
   const rerank = { query: "q", documents: ["d"] };
@@ -88,12 +72,9 @@ describe("the environment", () => {
   test("what is set after the client was created is read at the first call, and kept", async () => {
     const client = createClient({ baseUrl: undefined });
     await failureOf(() => client.rerank(rerank));
-    vi.stubEnv("TUNERANK_BASE_URL", server.url);
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
+    stub({ BASE_URL: server.url, API_KEY: canaryKey });
     await client.rerank(rerank);
-    vi.stubEnv("TUNERANK_BASE_URL", "http://127.0.0.1:1");
-    vi.stubEnv("TUNERANK_API_KEY", "other-key");
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "late");
+    stub({ BASE_URL: "http://127.0.0.1:1", API_KEY: "other-key", ACCOUNT_ID: "late" });
     await client.deployments.scale("prod", 1);
     expect(server.requests.map(({ url }) => url)).toEqual([
       "/inference/v1/rerank",
@@ -102,15 +83,10 @@ describe("the environment", () => {
     expect(server.requests.at(-1)?.headers.authorization).toBe(`Bearer ${canaryKey}`);
   });
 
-  test("a client made with withOptions needs no values of the first", async () => {
-    const client = createClient().withOptions({ baseUrl: server.url, apiKey: canaryKey });
-    await client.rerank(rerank);
-    expect(server.requests).toHaveLength(1);
-  });
-
   test("TUNERANK_RERANK_MODEL is the model of a rerank that names none", async () => {
     vi.stubEnv("TUNERANK_RERANK_MODEL", "accounts/acme/models/of-environment");
-    const client = createClient({ baseUrl: server.url, apiKey: canaryKey });
+    // A client made with withOptions needs no values of the first.
+    const client = createClient().withOptions({ baseUrl: server.url, apiKey: canaryKey });
     await client.rerank(rerank);
     await client.withOptions({ rerankModel: "accounts/acme/models/own" }).rerank(rerank);
     const models = server.requests.map(({ body }) => JSON.parse(body.toString()).model);
@@ -126,40 +102,34 @@ describe("the environment", () => {
     expect(error.message).toContain("TUNERANK_BASE_URL");
   });
 
-  // How a value comes to have them: files, copies and editors.
-  const odd: readonly (readonly [where: string, odd: (value: string) => string])[] = [
-    ["begins with a byte order mark", (value) => `\ufeff${value}`],
-    ["begins with a line break", (value) => `\n${value}`],
-    ["begins with a whitespace character", (value) => ` ${value}`],
-    ["begins with a whitespace character", (value) => `\u00a0${value}`],
-    ["ends with a line break", (value) => `${value}\n`],
-    ["ends with a line break", (value) => `${value}\r\n`],
-    ["ends with a line break", (value) => `${value} with blanks inside\n`],
-    ["ends with a whitespace character", (value) => `${value} `],
-    ["ends with a whitespace character", (value) => `${value}\t`],
+  // How a value comes to have them: files, copies and editors. "x" stands for the value.
+  const odd: readonly (readonly [where: string, ...values: string[]])[] = [
+    ["begins with a byte order mark", "\ufeffx"],
+    ["begins with a line break", "\nx"],
+    ["begins with a whitespace character", " x", "\u00a0x"],
+    ["ends with a line break", "x\n", "x\r\n", "x with blanks inside\n"],
+    ["ends with a whitespace character", "x ", "x\t"],
+    ["has a line break inside", "x\nx"],
+    ["has a control character inside", "x\x01x"],
   ];
-  const inside: typeof odd = [
-    ["has a line break inside", (value) => `${value}\n${value}`],
-    ["has a control character inside", (value) => `${value}\x01${value}`],
-  ];
-  const blankInside: typeof odd = [["has a whitespace character inside", (value) => `${value} ${value}`]];
+  const odder: typeof odd = [...odd, ["has a whitespace character inside", "x x"]];
   const named = [
-    ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", [...odd, ...inside, ...blankInside]],
-    ["apiKey", "TUNERANK_API_KEY", "secret-part", [...odd, ...inside, ...blankInside]],
-    ["accountId", "TUNERANK_ACCOUNT_ID", "acme", [...odd, ...inside]],
-    ["rerankModel", "TUNERANK_RERANK_MODEL", "a-model", [...odd, ...inside]],
+    ["baseUrl", "TUNERANK_BASE_URL", "https://api.example.com", odder],
+    ["apiKey", "TUNERANK_API_KEY", "secret-part", odder],
+    ["accountId", "TUNERANK_ACCOUNT_ID", "acme", odd],
+    ["rerankModel", "TUNERANK_RERANK_MODEL", "a-model", odd],
   ] as const;
 
   test.each(
     named.flatMap(([option, variable, value, cases]) =>
-      cases.map(([where, make]) => [option, variable, make(value), where] as const),
+      cases.flatMap(([where, ...values]) =>
+        values.map((odd) => [option, variable, odd.replaceAll("x", value), where] as const),
+      ),
     ),
   )("%s or %s of %j is refused because it %s", async (option, variable, value, where) => {
     const error = thrownBy(() => createClient({ [option]: value }));
     expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${option} ${where}.`);
-    vi.stubEnv("TUNERANK_BASE_URL", server.url);
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_ACCOUNT_ID", "acme");
+    stub({ BASE_URL: server.url, API_KEY: canaryKey, ACCOUNT_ID: "acme" });
     vi.stubEnv(variable, value);
     const ofVariable = await failureOf(() => createClient().deployments.scale("prod", 1));
     expect(textOf(ofVariable)).toBe(`[INVALID_ARGUMENT] ${variable} ${where}.`);
@@ -183,8 +153,7 @@ describe("the environment", () => {
     ["accountId", ""],
     ["rerankModel", 7],
   ])("an option %s given as %o throws at once, whatever the environment has", (option, value) => {
-    vi.stubEnv("TUNERANK_API_KEY", canaryKey);
-    vi.stubEnv("TUNERANK_BASE_URL", "https://api.example.com");
+    stub({ BASE_URL: "https://api.example.com", API_KEY: canaryKey });
     const error = thrownBy(() => createClient({ [option]: value } as ClientOptions));
     expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
     expect(error.message).toContain(option);
@@ -217,22 +186,12 @@ describe("the base URL", () => {
   ];
 
   const remote = [
-    "http://api.example.com",
-    "http://10.0.0.1",
-    "http://0.0.0.0",
-    "http://128.0.0.1",
-    "http://127.0.0.1.example.com",
-    "http://localhost.example.com",
-    "http://[::2]",
-  ];
-
-  const loopback = [
-    "http://127.0.0.1:4010",
-    "http://127.8.9.10",
-    "http://127.100.101.102",
-    "http://[::1]:4010",
-    "http://localhost:4010",
-  ];
+    ...["api.example.com", "10.0.0.1", "0.0.0.0", "128.0.0.1", "[::2]"],
+    ...["127.0.0.1.example.com", "localhost.example.com"],
+  ].map((host) => `http://${host}`);
+  const loopback = ["127.0.0.1", "127.8.9.10", "127.100.101.102", "[::1]", "localhost"].map(
+    (host) => `http://${host}:4010`,
+  );
 
   describe("a base URL", () => {
     test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl, because = "") => {

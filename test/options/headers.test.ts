@@ -89,23 +89,9 @@ const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<st
   ["Headers", new Headers({ "X-A": "1", "x-b": "2" }), { "x-a": "1", "x-b": "2" }],
   ["empty Headers", new Headers(), {}],
   ["Headers of another package", new OtherHeaders({ "X-A": "1" }), { "x-a": "1" }],
-  [
-    "a Map",
-    new Map([
-      ["X-A", "1"],
-      ["x-b", undefined],
-    ]),
-    { "x-a": "1" },
-  ],
+  ["a Map", new Map(Object.entries({ "X-A": "1", "x-b": undefined })), { "x-a": "1" }],
   ["a Map of another realm", foreign('new Map([["X-A", "1"]])'), { "x-a": "1" }],
-  [
-    "pairs",
-    [
-      ["X-A", "1"],
-      ["x-b", "2"],
-    ],
-    { "x-a": "1", "x-b": "2" },
-  ],
+  ["pairs", Object.entries({ "X-A": "1", "x-b": "2" }), { "x-a": "1", "x-b": "2" }],
   [
     "pairs with a name twice",
     [
@@ -122,6 +108,7 @@ const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<st
   ["a record without a prototype", Object.assign(Object.create(null), { "x-a": "1" }), { "x-a": "1" }],
   ["an instance of a class", new Traced(), { "x-own": "o", "x-trace": "t" }],
   ["an instance of a subclass", new TracedTwice(), { "x-own": "o", "x-trace": "t", "x-second": "s" }],
+  ["a record that inherits", Object.create({ "x-inherited": "1" }), {}],
   ["a frozen record", Object.freeze({ "x-a": "1" }), { "x-a": "1" }],
 ];
 
@@ -132,48 +119,35 @@ describe.each(transports)("over $name", ({ options }) => {
   test.each(operationCalls)("$operation sends headers of the client and of the call", async ({ call }) => {
     const client = connect(server.url, { ...options, headers: { "X-Team": "search", "x-stage": "test" } });
     await call(client, { headers: { "x-stage": "call", "X-Trace": "t 1" } });
-    expect(server.only.headers).toMatchObject({
-      "x-team": "search",
-      "x-stage": "call",
-      "x-trace": "t 1",
-      authorization: `Bearer ${canaryKey}`,
-    });
+    const sent = { "x-team": "search", "x-stage": "call", "x-trace": "t 1" };
+    expect(server.only.headers).toMatchObject({ ...sent, authorization: `Bearer ${canaryKey}` });
   });
 
   test.each(kinds)("%s is sent, of the client and of a call", async (_kind, headers, sent) => {
     const given = { headers: headers as Record<string, string> };
     await connect(server.url, { ...options, ...given }).deployments.scale("prod", 1);
     await connect(server.url, options).deployments.scale("prod", 1, given);
-    await connect(server.url, { ...options, headers: { "x-a": "client" } }).deployments.scale(
-      "prod",
-      1,
-      given,
-    );
+    const client = connect(server.url, { ...options, headers: { "x-a": "client" } });
+    await client.deployments.scale("prod", 1, given);
     const [ofClient, ofCall, ofBoth] = server.requests.map((request) => own(request.headers));
     expect([ofClient, ofCall, ofBoth]).toEqual([sent, sent, { "x-a": "client", ...sent }]);
   });
-
-  test("inherited headers are not sent", async () => {
-    const headers = Object.create({ "x-inherited": "1" });
-    await connect(server.url, options).deployments.scale("prod", 1, { headers });
-    expect(server.only.headers).not.toHaveProperty("x-inherited");
-  });
-
-  test.each(forbidden)("a call may not set %s", async (name) => {
-    const client = connect(server.url, options);
-    const error = await failureOf(() => client.deployments.scale("prod", 1, { headers: { [name]: "1" } }));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(error.message).toContain(name.toLowerCase());
-    expect(server.requests).toEqual([]);
-  });
-
-  test.each(illFormed)("a call's headers with %s are refused", async (_what, headers) => {
-    const client = connect(server.url, options);
-    const call = () => client.deployments.scale("prod", 1, { headers: headers as Record<string, string> });
-    expect(await failureOf(call)).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-    expect(server.requests).toEqual([]);
-  });
 });
+
+test.each([...forbidden.map((name) => [name, { [name]: "secret-part" }] as const), ...illFormed])(
+  "%s: refused of a client and of a call, and nothing is sent",
+  async (what, given) => {
+    const headers = given as Record<string, string>;
+    const ofClient = thrownBy(() => connect(server.url, { headers }));
+    const ofCall = await failureOf(() => connect(server.url).deployments.scale("prod", 1, { headers }));
+    for (const error of [ofClient, ofCall]) {
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      if (forbidden.includes(what)) expect(error.message).toContain(what.toLowerCase());
+      expect(error.message).not.toContain("secret-part");
+    }
+    expect(server.requests).toEqual([]);
+  },
+);
 
 test("the headers of a run and of a scripted failure may be Headers, too", async () => {
   const client = connect(server.url);
@@ -213,27 +187,7 @@ describe("names on Object.prototype", () => {
 });
 
 test("over node:http a header named __proto__ is sent like any other", async () => {
-  const headers = Object.fromEntries([["__proto__", "1"]]);
+  const headers = JSON.parse('{"__proto__":"1"}');
   await connect(server.url, { headers }).deployments.scale("prod", 1);
   expect(server.only.rawHeaders).toContain("__proto__");
-});
-
-test.each(forbidden)("a client may not set %s", (name) => {
-  const error = thrownBy(() => connect("https://api.example.com", { headers: { [name]: "secret-part" } }));
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-  expect(error.message).not.toContain("secret-part");
-});
-
-test.each(illFormed)("a client's headers with %s are refused", (_what, headers) => {
-  const error = thrownBy(() =>
-    connect("https://api.example.com", { headers: headers as Record<string, string> }),
-  );
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-});
-
-test.each(["two\r\nlines", "é", 7, null])("the userAgent %j is refused", (userAgent) => {
-  const error = thrownBy(() =>
-    createClient({ baseUrl: "https://api.example.com", apiKey: canaryKey, userAgent: userAgent as string }),
-  );
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
 });

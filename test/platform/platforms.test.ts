@@ -1,21 +1,120 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { build } from "esbuild";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
 import { unexplained } from "../../src/call/noResponse.js";
 import { isStatusError } from "../../src/index.js";
 import { isBrowser, permissionFor, readVariable } from "../../src/platform/server.js";
 import { createTransport } from "../../src/platform/web.js";
 import { loaded, startCall } from "../../src/wrappers/invoke.js";
+import { root, run } from "../support/project.js";
+
+const folder = mkdtempSync(path.join(tmpdir(), "tunerank-browser-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+// What a bundler makes for a page, run with the globals that a place has.
+const program = `
+  import { createClient } from "./src/index.ts";
+  const made = (more) => {
+    try {
+      createClient({ baseUrl: "https://api.example.com", apiKey: "key-1", fetch, ...more });
+      return "made";
+    } catch (error) {
+      return error.argument;
+    }
+  };
+  const places = [{}, { document: {} }, { importScripts() {} }];
+  console.log(JSON.stringify(places.map((globals) => {
+    Object.assign(globalThis, globals);
+    const found = [made({}), made({ dangerouslyAllowBrowser: true })];
+    for (const name of Object.keys(globals)) delete globalThis[name];
+    return found;
+  })));`;
+
+/** Runs what a bundler makes for a page, which is left in a folder of this name. */
+async function runBundle(contents: string, name: string, lost = /^$/) {
+  const outdir = path.join(folder, name);
+  await build({
+    stdin: { contents, resolveDir: root, loader: "ts" },
+    outdir,
+    conditions: ["tunerank-source", "browser"],
+    absWorkingDir: root,
+    bundle: true,
+    splitting: true,
+    chunkNames: "late/[name]-[hash]",
+    outExtension: { ".js": ".mjs" },
+    format: "esm",
+    platform: "browser",
+  });
+  const late = path.join(outdir, "late");
+  for (const chunk of readdirSync(late)) if (lost.test(chunk)) rmSync(path.join(late, chunk));
+  return run(process.execPath, [path.join(outdir, "stdin.mjs")]);
+}
+
+test("in a page and in a worker of one, a key needs dangerouslyAllowBrowser", async () => {
+  const { stdout, stderr } = await runBundle(program, "places");
+  expect(stderr).toBe("");
+  const refused = ["dangerouslyAllowBrowser", "made"];
+  expect(JSON.parse(stdout)).toEqual([["made", "made"], refused, refused]);
+});
+
+describe("a page", () => {
+  const apiKey = "key-of-a-page-that-is-not-short";
+  const calls = `
+    import { createClient } from "./src/index.ts";
+    const told = [];
+    const call = async (fetch) => {
+      const client = createClient({
+        baseUrl: "https://api.example.com", apiKey: "${apiKey}", fetch, maxRetries: 0,
+        onAttempt: ({ headers }) => told.push(JSON.stringify(headers ?? {})),
+      });
+      const found = await client.deployments.scale("prod", 1, { accountId: "acme" }).withResponse()
+        .then(({ attempts: [{ headers }] }) => JSON.stringify(headers), (error) => error);
+      told.push(String(found.message ?? found), String(found.executed), String(found.cause?.message));
+    };
+    const echo = (headers) => ({ "x-echo": headers.authorization, "x-request-id": "req-1" });
+    await call(async (_url, { headers }) => { throw new TypeError(headers.authorization + " failed"); });
+    await call(async (_url, { headers }) => Response.json({}, { headers: echo(headers) }));
+    await call(async (_url, { headers }) =>
+      Response.json({ message: headers.authorization }, { status: 503, headers: echo(headers) }));
+    console.log(JSON.stringify(told));`;
+
+  test("shows no key, and tells what happened", async () => {
+    const { stdout } = await runBundle(calls, "whole");
+    expect(stdout).not.toContain(apiKey);
+    const told = JSON.parse(stdout) as string[];
+    expect(told[1]).toContain("Bearer [redacted] failed");
+    expect(told[2]).toBe("unknown");
+    expect(told[3]).toBe("Bearer [redacted] failed");
+    expect(told[5]).toContain("req-1");
+    expect(told.at(-3)).toContain("[UNAVAILABLE] Bearer [redacted].");
+  });
+
+  test("that cannot load its late parts shows no key either, and keeps the facts", async () => {
+    const { stdout, stderr } = await runBundle(calls, "cut", /^(redact|errorResponse)/);
+    expect(stderr).toBe("");
+    expect(stdout).not.toContain(apiKey);
+    const told = JSON.parse(stdout) as string[];
+    expect(told[1]).toContain("[UNAVAILABLE] [redacted]");
+    expect(told.slice(2, 4)).toEqual(["unknown", "undefined"]);
+    expect(told[5]).toContain("req-1");
+    expect(told.at(-3)).toContain("could not be loaded");
+    expect(told.at(-2)).toBe("unknown");
+  });
+});
 
 describe("a browser", () => {
-  // As Chromium, Firefox and Safari say it.
-  const said = ["Failed to fetch", "NetworkError when attempting to fetch resource.", "Load failed"] as const;
-
-  function failureOf(): Promise<Error> {
-    const exchange = createTransport({
+  const messageIn = async (page: object, error: TypeError): Promise<string> => {
+    vi.stubGlobal("fetch", () => Promise.reject(error));
+    for (const [name, value] of Object.entries(page)) vi.stubGlobal(name, value);
+    const transport = createTransport({
       maxConnections: 1,
       keepAliveMs: 1000,
       agent: undefined,
       proxy: undefined,
-    }).send({
+    });
+    const exchange = transport.send({
       method: "POST",
       url: new URL("https://api.example.com/inference/v1/rerank"),
       headers: {},
@@ -27,33 +126,27 @@ describe("a browser", () => {
       lifetime: { started() {}, running: undefined, timeoutMs: 1000 },
     });
     return exchange.whole.then(
-      () => new Error("It got a response."),
-      (error) => error as Error,
+      () => "It got a response.",
+      (error) => (error as Error).message,
     );
-  }
-
+  };
   afterEach(() => vi.unstubAllGlobals());
 
-  describe.each(said)('a request of which the browser says "%s"', (text) => {
-    beforeEach(() => vi.stubGlobal("fetch", async () => Promise.reject(new TypeError(text))));
-
-    test("mentions CORS in a page", async () => {
-      vi.stubGlobal("document", {});
-      const { message } = await failureOf();
+  // As Chromium, Firefox and Safari say it.
+  test.each(["Failed to fetch", "NetworkError when attempting to fetch resource.", "Load failed"])(
+    'mentions CORS in a page where all that it says is "%s", and not elsewhere',
+    async (text) => {
+      const message = await messageIn({ document: {} }, new TypeError(text));
       expect(message).toMatch(/^The request failed: [A-Z][\w ]+[a-z]\. The browser does not say why: /);
       expect(message).toContain("CORS, when the service does not allow this page's origin");
-    });
+      vi.unstubAllGlobals();
+      expect(await messageIn({}, new TypeError(text))).toBe(`The request failed: ${text}`);
+    },
+  );
 
-    test("does not elsewhere", async () => {
-      expect((await failureOf()).message).toBe(`The request failed: ${text}`);
-    });
-  });
-
-  test("a reason that the browser gives is enough", async () => {
-    vi.stubGlobal("document", {});
-    const cause = new Error("connect ECONNREFUSED");
-    vi.stubGlobal("fetch", async () => Promise.reject(new TypeError("fetch failed", { cause })));
-    expect((await failureOf()).message).toBe("The request failed: connect ECONNREFUSED");
+  test("that gives a reason needs no other", async () => {
+    const error = new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
+    expect(await messageIn({ document: {} }, error)).toBe("The request failed: connect ECONNREFUSED");
   });
 
   test("Bun and Deno are no browser, though a test has put a document there", () => {
@@ -117,13 +210,8 @@ describe("what is loaded late", () => {
     const error = await call.catch((caught: unknown) => caught);
     expect(isStatusError(error, "UNAVAILABLE")).toBe(true);
     expect(error).toMatchObject({
-      executed: "no",
-      executedBecause: "nothing-sent",
-      codeSource: "client",
-      operation: "uploadDatasetFile",
-      notRetried: "refused",
-      attempts: [],
-      cause,
+      ...{ executed: "no", executedBecause: "nothing-sent", notRetried: "refused", attempts: [] },
+      ...{ codeSource: "client", operation: "uploadDatasetFile", cause },
     });
     expect(String(error)).toContain("A part of this package could not be loaded. Check the network");
   });

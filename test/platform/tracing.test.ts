@@ -1,34 +1,49 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { subscribe, tracingChannel, unsubscribe } from "node:diagnostics_channel";
+import { tracingChannel } from "node:diagnostics_channel";
 import { inspect } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import type { Client } from "../../src/index.js";
 import type { AttemptTrace, CallTrace } from "../../src/options/types.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { goodJson, inTurn } from "../support/responses.js";
+import { goodJson, inTurn, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
+const busy = { ...unavailable, headers: { "retry-after-ms": "1" } };
 const channel = tracingChannel<unknown, CallTrace>("tunerank.call");
 const events = ["start", "end", "asyncStart", "asyncEnd", "error"] as const;
 let heard: [event: string, message: CallTrace][] = [];
+/** What each message said when its call began. */
+let began: object[] = [];
 
-const listeners = events.map((event) => {
-  return [
-    `tracing:tunerank.call:${event}`,
-    (message: unknown) => void heard.push([event, message as CallTrace]),
-  ] as const;
-});
-
-function listen(): void {
-  for (const [name, listener] of listeners) subscribe(name, listener);
-}
+const listeners = Object.fromEntries(
+  events.map((event) => [
+    event,
+    (message: CallTrace) => {
+      heard.push([event, message]);
+      if (event === "start") began.push({ ...message });
+    },
+  ]),
+) as unknown as Parameters<typeof channel.subscribe>[0];
+const listen = () => channel.subscribe(listeners);
 
 afterEach(() => {
-  for (const [name, listener] of listeners) unsubscribe(name, listener);
+  channel.unsubscribe(listeners);
   heard = [];
+  began = [];
 });
+
+/** Runs a call whose store within the channel is what `storeOf` gives. */
+async function within<T>(
+  store: AsyncLocalStorage<T>,
+  storeOf: (message: CallTrace) => T,
+  call: () => Promise<unknown>,
+): Promise<void> {
+  channel.start.bindStore(store, storeOf);
+  await call().finally(() => channel.start.unbindStore(store));
+}
 
 test.each(operationCalls)("$operation is told of from beginning to end", async (operationCall) => {
   const { operation, method, path, call } = operationCall;
@@ -47,7 +62,7 @@ test.each(operationCalls)("$operation is told of from beginning to end", async (
 
 test("a call that fails is told of with its error, each of its attempts included", async () => {
   listen();
-  server.reply({ status: 503, headers: { "retry-after-ms": "1" }, json: { code: "UNAVAILABLE" } });
+  server.reply(busy);
   const error = await failureOf(() => connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 0));
   expect(heard.map(([event]) => event)).toEqual(["start", "end", "error", "asyncStart", "asyncEnd"]);
   expect(heard.at(-1)?.[1].error).toBe(error);
@@ -57,31 +72,26 @@ test("a call that fails is told of with its error, each of its attempts included
 });
 
 test("who listens hears where a call goes before its first request", async () => {
-  const seen: object[] = [];
-  const start = (message: unknown): void => void seen.push({ ...(message as CallTrace) });
-  subscribe("tracing:tunerank.call:start", start);
-  try {
-    await connect(`${server.url}/base`).deployments.scale("a b", 0);
-  } finally {
-    unsubscribe("tracing:tunerank.call:start", start);
-  }
+  listen();
+  await connect(`${server.url}/base`).deployments.scale("a b", 0);
   const path = "/base/v1/accounts/acme/deployments/a%20b:scale";
-  expect(seen).toEqual([
-    { operation: "scaleDeployment", method: "PATCH", path, host: new URL(server.url).host },
-  ]);
+  const { host } = new URL(server.url);
+  expect(began).toEqual([{ operation: "scaleDeployment", method: "PATCH", path, host }]);
 });
 
 test("a store bound to the channel reaches everything that happens within the call", async () => {
   const store = new AsyncLocalStorage<string>();
-  channel.start.bindStore(store, ({ operation }) => `span of ${operation}`);
-  try {
-    const seen: unknown[] = [];
-    await connect(server.url, { onAttempt: () => seen.push(store.getStore()) }).deployments.scale("prod", 0);
-    expect(seen).toEqual(["span of scaleDeployment"]);
-    expect(store.getStore()).toBeUndefined();
-  } finally {
-    channel.start.unbindStore(store);
-  }
+  const seen: unknown[] = [];
+  await within(
+    store,
+    ({ operation }) => `span of ${operation}`,
+    async () => {
+      const client = connect(server.url, { onAttempt: () => seen.push(store.getStore()) });
+      await client.deployments.scale("prod", 0);
+      expect(store.getStore()).toBeUndefined();
+    },
+  );
+  expect(seen).toEqual(["span of scaleDeployment"]);
 });
 
 test.each([
@@ -106,17 +116,10 @@ test.each([
 });
 
 test("a rerank is told of with its model, the number of its documents and the tokens it used", async () => {
-  const began: object[] = [];
-  const start = (message: unknown): void => void began.push({ ...(message as CallTrace) });
-  subscribe("tracing:tunerank.call:start", start);
   listen();
   const usage = { prompt_tokens: 5, total_tokens: 7 };
   server.reply({ json: { model: "m-2", data: [], usage } });
-  try {
-    await connect(server.url, { rerankModel: "m-1" }).rerank({ query: "q", documents: ["a", "b"] });
-  } finally {
-    unsubscribe("tracing:tunerank.call:start", start);
-  }
+  await connect(server.url, { rerankModel: "m-1" }).rerank({ query: "q", documents: ["a", "b"] });
   expect(began).toMatchObject([{ documents: 2, model: "m-1" }]);
   expect(heard.at(-1)?.[1]).toMatchObject({ documents: 2, model: "m-2", usage });
 });
@@ -124,22 +127,13 @@ test("a rerank is told of with its model, the number of its documents and the to
 test("batches of items are calls within their call", async () => {
   const store = new AsyncLocalStorage<CallTrace>();
   const parents = new Map<CallTrace, CallTrace | undefined>();
-  channel.start.bindStore(store, (message) => {
+  const note = (message: CallTrace) => {
     parents.set(message, store.getStore());
     return message;
-  });
-  const usage = { prompt_tokens: 1, total_tokens: 2 };
-  server.reply(({ body }) => {
-    const { documents } = JSON.parse(`${body}`) as { documents: string[] };
-    return {
-      json: { model: "m", usage, data: documents.map((_, index) => ({ index, relevance_score: 1 })) },
-    };
-  });
-  try {
-    await connect(server.url).rerank.items("q", ["a", "b", "c"], { text: (item) => item, batchSize: 2 });
-  } finally {
-    channel.start.unbindStore(store);
-  }
+  };
+  server.reply((request) => ranked(request, { usage: { prompt_tokens: 1, total_tokens: 2 } }));
+  const items = { text: String, batchSize: 2 };
+  await within(store, note, () => connect(server.url).rerank.items("q", ["a", "b", "c"], items));
   const [[whole, none] = [], ...batches] = [...parents];
   expect(none).toBeUndefined();
   expect(whole).toMatchObject({ documents: 3, batches: 2, usage: { prompt_tokens: 2, total_tokens: 4 } });
@@ -153,27 +147,22 @@ test("batches of items are calls within their call", async () => {
 test("every attempt is told of as well, each within its call", async () => {
   const attempts = tracingChannel<unknown, AttemptTrace>("tunerank.attempt");
   const ended: AttemptTrace[] = [];
-  const within: unknown[] = [];
+  const stores: unknown[] = [];
   const store = new AsyncLocalStorage<string>();
-  channel.start.bindStore(store, () => "the call");
-  const listeners = {
-    start: () => void within.push(store.getStore()),
-    end() {},
-    asyncStart() {},
-    error() {},
-    asyncEnd: (attempt: AttemptTrace) => void ended.push(attempt),
-  };
+  const none = (): void => {};
+  const start = () => void stores.push(store.getStore());
+  const asyncEnd = (attempt: AttemptTrace) => void ended.push(attempt);
+  const listeners = { start, end: none, asyncStart: none, asyncEnd, error: none };
   attempts.subscribe(listeners);
-  server.reply(
-    inTurn({ status: 503, headers: { "retry-after-ms": "1" }, json: { code: "UNAVAILABLE" } }, { json: {} }),
+  server.reply(inTurn(busy, { json: {} }));
+  const client = connect(server.url, { maxRetries: 1 });
+  await within(
+    store,
+    () => "the call",
+    () => client.deployments.scale("prod", 0),
   );
-  try {
-    await connect(server.url, { maxRetries: 1 }).deployments.scale("prod", 0);
-  } finally {
-    attempts.unsubscribe(listeners);
-    channel.start.unbindStore(store);
-  }
-  expect(within).toEqual(["the call", "the call"]);
+  attempts.unsubscribe(listeners);
+  expect(stores).toEqual(["the call", "the call"]);
   expect(ended).toMatchObject([
     { operation: "scaleDeployment", number: 1, httpStatus: 503, code: "UNAVAILABLE" },
     { operation: "scaleDeployment", number: 2, httpStatus: 200 },

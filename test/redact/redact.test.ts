@@ -62,12 +62,8 @@ describe("a key", () => {
     const odd = "a%2Fb\\u0041&lt;c%25";
     const redact = redactor(odd);
     const texts = [odd, encodeURIComponent(odd), JSON.stringify(odd), odd.replace("&", "&amp;")];
-    expect(texts.map((text) => redact(text))).toEqual([
-      "[redacted]",
-      "[redacted]",
-      '"[redacted]"',
-      "[redacted]",
-    ]);
+    const redacted = ["[redacted]", "[redacted]", '"[redacted]"', "[redacted]"];
+    expect(texts.map((text) => redact(text))).toEqual(redacted);
   });
 
   test("of nothing but backslashes is taken out as it is", () => {
@@ -115,12 +111,7 @@ const cutBeginnings: readonly (readonly [how: string, text: string, redacted: st
 ];
 
 describe("a key in a cut text", () => {
-  test.each(cutEnds)("that ends %s is taken out", (_how, text, redacted) => {
-    expect(redactor(token)(text, true)).toBe(redacted);
-    expect(redactor(token)(text)).toBe(text);
-  });
-
-  test.each(cutBeginnings)("that begins %s is taken out", (_how, text, redacted) => {
+  test.each([...cutEnds, ...cutBeginnings])("%s is taken out", (_how, text, redacted) => {
     expect(redactor(token)(text, true)).toBe(redacted);
     expect(redactor(token)(text)).toBe(text);
   });

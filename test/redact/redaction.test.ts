@@ -19,31 +19,18 @@ describe("what is shown of a call", () => {
 
   const echoes: readonly (readonly [what: string, echo: (key: string) => Reply])[] = [
     ["as the message", (key) => ({ json: { code: "UNAUTHENTICATED", message: `Wrong key ${key}.` } })],
-    [
-      "in a field",
-      (key) => ({ json: { code: "UNAUTHENTICATED", request: { authorization: `Bearer ${key}` } } }),
-    ],
+    ["in a field", (key) => ({ json: { request: { authorization: `Bearer ${key}` } } })],
     ["as a field's name", (key) => ({ json: { errors: { [key]: "unknown", [`no ${key}`]: { [key]: 1 } } } })],
     ["in plain text", (key) => ({ text: `Wrong key ${key}.`, headers: { "content-type": "text/plain" } })],
     ["in a page's title", (key) => ({ text: `<html><title>Wrong key ${key}</title></html>` })],
-    [
-      "far into a long body",
-      (key) => ({ json: { details: `${"d".repeat(4080)}${key}`, more: "d".repeat(4096) } }),
-    ],
+    ["far into a long body", (key) => ({ json: { a: `${"d".repeat(4080)}${key}`, b: "d".repeat(4096) } })],
     ["as the request id", (key) => ({ json: {}, headers: { "x-request-id": key } })],
-    [
-      "in base64",
-      (key) => ({ json: { message: `Basic ${btoa(`me:${key}`)}`, more: btoa(`bearer ${key}`) } }),
-    ],
+    ["in base64", (key) => ({ json: { message: btoa(`me:${key}`), more: btoa(`bearer ${key}`) } })],
     ["in HTML", (key) => ({ text: `<html><title>${htmlOf(key)}</title><p>${htmlOf(key)}</p></html>` })],
   ];
 
-  const htmlOf = (text: string): string =>
-    text
-      .replaceAll("&", "&amp;")
-      .replaceAll("<", "&lt;")
-      .replaceAll('"', "&#34;")
-      .replaceAll("$", "&dollar;");
+  const names: Readonly<Record<string, string>> = { "&": "amp", "<": "lt", '"': "#34", $: "dollar" };
+  const htmlOf = (text: string): string => text.replace(/[&<"$]/g, (char) => `&${names[char]};`);
 
   describe.each(keys)("a key %s", (_kind, apiKey) => {
     test.each(echoes)("that the server sends back %s is not in the error", async (_what, echo) => {
@@ -103,11 +90,7 @@ describe("what is shown of a call", () => {
   test.each(operationCalls)(
     "the client itself shows no key, and $operation works still",
     async ({ call }) => {
-      const client = createClient({
-        baseUrl: server.url,
-        apiKey: canaryKey,
-        accountId: "acme",
-      });
+      const client = createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "acme" });
       expect(leaksOf(client)).toEqual([]);
       await call(client);
       expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
@@ -125,26 +108,22 @@ describe("what is shown of a cause", () => {
 
   const text = `https://proxy.example.com/?key=${encodeURIComponent(canaryKey)} ${canaryKey}`;
 
-  test("a key in an agent's error is not in that of the call", async () => {
+  test("a key in the error of an agent or of a fetch function is not in that of the call", async () => {
     const createConnection = (_: object, opened: (error: Error) => void) => void opened(failing(text));
     const agent = Object.assign(new Agent(), { createConnection });
-    const error = await failureOf(() => connect(server.url, { agent }).deployments.scale("p", 1));
-    expect(error).toMatchObject({ executed: "no", codeSource: "transport" });
-    expect(error.message).toContain("outer");
+    const ofAgent = await failureOf(() => connect(server.url, { agent }).deployments.scale("p", 1));
+    expect(ofAgent).toMatchObject({ executed: "no", codeSource: "transport" });
     const inner = { message: expect.stringMatching("inner") };
-    expect(error.cause).toMatchObject({ code: "ENOTFOUND", cause: inner });
-    expect(leaksOf(error)).toEqual([]);
-  });
-
-  test("a key in a fetch function's error is not in that of the call", async () => {
+    expect(ofAgent.cause).toMatchObject({ code: "ENOTFOUND", cause: inner });
     const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: failing(text) }));
-    const client = connect("https://api.example.com", { fetch });
-    const error = await failureOf(() => client.deployments.scale("p", 1));
-    expect(error.message).toContain("outer");
+    const ofFetch = await failureOf(() => connect(server.url, { fetch }).deployments.scale("p", 1));
     const cause = { code: "ENOTFOUND", hostname: expect.stringMatching(/redacted/) };
-    expect(error.cause).toMatchObject({ cause });
-    expect(error.cause).not.toHaveProperty("cause.request");
-    expect(leaksOf(error)).toEqual([]);
+    expect(ofFetch.cause).toMatchObject({ cause });
+    expect(ofFetch.cause).not.toHaveProperty("cause.request");
+    for (const error of [ofAgent, ofFetch]) {
+      expect(error.message).toContain("outer");
+      expect(leaksOf(error)).toEqual([]);
+    }
   });
 
   test("the errors of an AggregateError are in the cause, without the key", async () => {
@@ -153,18 +132,11 @@ describe("what is shown of a cause", () => {
     );
     const all = Object.assign(new AggregateError(each), { code: "ECONNREFUSED" });
     const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: all }));
-    const error = await failureOf(() =>
-      connect("https://api.example.com", { fetch }).deployments.scale("p", 1),
-    );
-    expect(error.cause).toMatchObject({
-      cause: {
-        name: "AggregateError",
-        errors: [
-          { message: "connect to ::1 with [redacted]", address: "::1", code: "ECONNREFUSED" },
-          { message: "connect to 127.0.0.1 with [redacted]", address: "127.0.0.1" },
-        ],
-      },
+    const error = await failureOf(() => connect(server.url, { fetch }).deployments.scale("p", 1));
+    const errors = ["::1", "127.0.0.1"].map((address) => {
+      return { message: `connect to ${address} with [redacted]`, address, code: "ECONNREFUSED" };
     });
+    expect(error.cause).toMatchObject({ cause: { name: "AggregateError", errors } });
     expect(leaksOf(error)).toEqual([]);
   });
 
@@ -176,15 +148,10 @@ describe("what is shown of a cause", () => {
       if (headers.authorization?.includes("first")) return { status: 401, json: { message: keys[0] } };
       return { status: 403, json: { message: said }, headers: { "x-echo": said } };
     });
-    const events: unknown[] = [];
-    const client = connect(server.url, {
-      ...{ apiKey: () => left.shift() ?? "", maxRetries: 2, onAttempt: (event) => void events.push(event) },
-    });
+    const client = connect(server.url, { apiKey: () => left.shift() ?? "", maxRetries: 2 });
     const error = await failureOf(() => client.deployments.scale("p", 1));
-    expect(error).toMatchObject({
-      code: "PERMISSION_DENIED",
-      attempts: [{ httpStatus: 401 }, { httpStatus: 403 }],
-    });
+    const attempts = [{ httpStatus: 401 }, { httpStatus: 403 }];
+    expect(error).toMatchObject({ code: "PERMISSION_DENIED", attempts });
     expect(error.text).toBe("[redacted] and [redacted].");
     expect(error.headers).toMatchObject({ "x-echo": "[redacted] and [redacted]" });
     for (const key of keys) expect(leaksOf(error, key)).toEqual([]);
@@ -193,78 +160,63 @@ describe("what is shown of a cause", () => {
 
 describe("what is shown of a cut text", () => {
   const key = 'sk-4f9a8/b7c6&d5"e3';
-  // The first 8 characters of the key are the least that is recognised.
-  const parts = [8, 9, 12, key.length - 1];
-
   /** Responds with these chunks, each on its own, and then breaks the connection. */
   function broken(headers: Readonly<Record<string, string>>, ...chunks: readonly string[]): Script {
-    return (_request, response) => {
+    const send = async (response: ServerResponse): Promise<void> => {
       response.writeHead(401, headers);
-      void writeAll(response, chunks).then(() => response.destroy());
-      return undefined;
+      for (const chunk of chunks) await new Promise((resolve) => response.write(chunk, resolve));
+      response.destroy();
     };
-  }
-
-  async function writeAll(response: ServerResponse, chunks: readonly string[]): Promise<void> {
-    for (const chunk of chunks) await new Promise((resolve) => response.write(chunk, resolve));
+    return (_request, response) => void send(response);
   }
 
   const json = (text: string): string => JSON.stringify(text).slice(1, -1);
   const unicode = (text: string): string =>
     text.replace(/./g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
-
-  const spellings: readonly (readonly [how: string, spell: (text: string) => string])[] = [
-    ["as it is", (text) => text],
-    ["as JSON", json],
-  ];
+  const begun = '{"code":"UNAUTHENTICATED","message":"Wrong key ';
 
   describe.each(transports)("over $name", ({ options }) => {
-    const refused = () =>
-      failureOf(() => connect(server.url, { ...options, apiKey: key }).deployments.scale("p", 1));
+    const refused = (script: Reply | Script, apiKey = key) => {
+      server.reply(script);
+      return failureOf(() => connect(server.url, { ...options, apiKey }).deployments.scale("p", 1));
+    };
 
-    describe.each(spellings)("a key %s", (_how, spell) => {
-      test.each(parts)(
-        "of which %i characters came before the connection broke is taken out",
-        async (part) => {
-          const text = `{"code":"UNAUTHENTICATED","message":"Wrong key ${spell(key.slice(0, part))}`;
-          server.reply(broken({ "content-length": "1000" }, text));
-          const error = await refused();
-          expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
-          expect(error.body).toBe('{"code":"UNAUTHENTICATED","message":"Wrong key [redacted]');
-          expect(error.message).not.toContain(spell(key.slice(0, 8)));
-        },
-      );
-
-      test("that was broken off within an escape is taken out", async () => {
+    test.each([
+      ["as it is", (text: string) => text],
+      ["as JSON", json],
+    ])(
+      "a key %s that was broken off with the connection is taken out, from 8 characters on",
+      async (_how, spell) => {
         const spelled = spell(key);
-        const least = spell(key.slice(0, 8)).length;
-        for (let end = least; end < spelled.length; end++) {
-          server.reply(broken({ "transfer-encoding": "chunked" }, `Wrong key ${spelled.slice(0, end)}`));
-          expect((await refused()).body, spelled.slice(0, end)).toBe("Wrong key [redacted]");
+        for (let end = spell(key.slice(0, 8)).length; end < spelled.length; end++) {
+          const text = begun + spelled.slice(0, end);
+          const error = await refused(broken({ "content-length": "1000" }, text));
+          expect(error).toMatchObject({ code: "UNAUTHENTICATED", httpStatus: 401 });
+          expect(error.body, text).toBe(`${begun}[redacted]`);
+          expect(error.message).not.toContain(spell(key.slice(0, 8)));
         }
-      });
-    });
+      },
+    );
 
     test("a key whose first half is not there is taken out", async () => {
-      server.reply({ status: 401, text: `${key.slice(-8)} is the wrong key.` });
-      expect((await refused()).body).toBe("[redacted] is the wrong key.");
+      const { body } = await refused({ status: 401, text: `${key.slice(-8)} is the wrong key.` });
+      expect(body).toBe("[redacted] is the wrong key.");
     });
 
     test("a key is taken out of what came of gzip that is cut off", async () => {
       const text = `{"message":"${"d".repeat(2000)} ${key} `;
       const bytes = gzipSync(text, { level: 0 });
-      const end = bytes.indexOf(key) + 12;
-      server.reply({ status: 401, text: bytes.subarray(0, end), headers: { "content-encoding": "gzip" } });
-      expect((await refused()).body).toBe(`{"message":"${"d".repeat(2000)} [redacted]`);
+      const cut = bytes.subarray(0, bytes.indexOf(key) + 12);
+      const { body } = await refused({ status: 401, text: cut, headers: { "content-encoding": "gzip" } });
+      expect(body).toBe(`{"message":"${"d".repeat(2000)} [redacted]`);
     });
 
     test("a key across the 4 KiB that are kept is taken out", async () => {
       for (const spell of [(text: string) => text, json, unicode]) {
         for (const end of [8, 12, 18]) {
           const before = "d".repeat(4096 - end);
-          server.reply({ status: 401, text: `${before}${spell(key)} is wrong.` });
-          const error = await refused();
-          expect(error.body).toBe(`${before}[redacted] is wrong.`.slice(0, 4096));
+          const { body } = await refused({ status: 401, text: `${before}${spell(key)} is wrong.` });
+          expect(body).toBe(`${before}[redacted] is wrong.`.slice(0, 4096));
         }
       }
     });
@@ -275,11 +227,9 @@ describe("what is shown of a cut text", () => {
       const before = `${apiKey} `.repeat(8);
       const part = apiKey.slice(0, 65_536 - before.length);
       expect(part.length).toBeGreaterThan(8);
-      server.reply(broken({ "transfer-encoding": "chunked" }, before, part, apiKey.slice(part.length)));
-      const error = await failureOf(() =>
-        connect(server.url, { ...options, apiKey }).deployments.scale("p", 1),
-      );
-      expect(error.body).toBe(`${"[redacted] ".repeat(8)}[redacted]`);
+      const chunks = [before, part, apiKey.slice(part.length)];
+      const { body } = await refused(broken({ "transfer-encoding": "chunked" }, ...chunks), apiKey);
+      expect(body).toBe(`${"[redacted] ".repeat(8)}[redacted]`);
     });
   });
 });

@@ -1,41 +1,58 @@
 import { Agent, createServer, type ServerResponse } from "node:http";
-import { type LookupFunction, connect as openSocket, type Socket, type TcpNetConnectOpts } from "node:net";
+import { createServer as createHttpsServer, Agent as HttpsAgent } from "node:https";
+import {
+  createServer as createSocketServer,
+  type LookupFunction,
+  connect as openSocket,
+  type Socket,
+  type TcpNetConnectOpts,
+} from "node:net";
 import { networkInterfaces } from "node:os";
+import type { SecureVersion } from "node:tls";
+import { inspect } from "node:util";
 import { Agent as Dispatcher } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Client } from "../../src/index.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Client, ClientOptions, StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
+import { certificate, certificateKey, expiredCertificate } from "../support/certificate.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
-import { type RefusingPort, refusingPort } from "../support/refusingPort.js";
+import { refusingPort } from "../support/refusingPort.js";
 import { goodText } from "../support/responses.js";
+import { useSecureServer } from "../support/secureServer.js";
 import { ending, serving } from "../support/servers.js";
 import { networkError, transientCodes } from "../support/transientCodes.js";
 import { until } from "../support/turns.js";
+import { textOf } from "../support/withHint.js";
 
-describe("a connection", () => {
-  let refusing: RefusingPort;
-  beforeAll(async () => {
-    refusing = await refusingPort();
+const server = useCountingServer();
+const secure = useSecureServer();
+useNoBackoff();
+
+const ways = [
+  ...transports.map(({ name, options }) => ({ name, options: () => options })),
+  { name: "a dispatcher", options: (): ClientOptions => ({ dispatcher: ending(new Dispatcher()) }) },
+];
+
+const failure = (url: string, options: ClientOptions): Promise<StatusError> =>
+  failureOf(() => connect(url, options).deployments.scale("prod", 1));
+const neverRan = { code: "UNAVAILABLE", executed: "no", codeSource: "transport" };
+
+describe.each(transports)("over $name", ({ options }) => {
+  test("a connection refused by the machine is UNAVAILABLE, did not run, and says that nothing listens", async () => {
+    const refusing = await refusingPort();
+    onTestFinished(refusing.close);
+    const error = await failure(refusing.url, options);
+    expect(error).toMatchObject(neverRan);
+    expect(error.cause).toBeInstanceOf(Error);
+    expect(error.message).toContain("ECONNREFUSED");
+    expect(error.hint).toContain("Nothing listens there");
+    expect(error.attempts).toMatchObject([{ number: 1, code: "UNAVAILABLE", cause: error.cause }]);
   });
-  afterAll(() => refusing.close());
 
-  describe.each(transports)("over $name", ({ options }) => {
-    test("a connection refused by the machine is UNAVAILABLE, did not run, and says that nothing listens", async () => {
-      const error = await failureOf(() => connect(refusing.url, options).deployments.scale("prod", 1));
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
-      expect(error.cause).toBeInstanceOf(Error);
-      expect(error.message).toContain("ECONNREFUSED");
-      expect(error.hint).toContain("Nothing listens there");
-      expect(error.attempts).toMatchObject([{ number: 1, code: "UNAVAILABLE", cause: error.cause }]);
-    });
-
-    test("a host name that does not exist is UNAVAILABLE and did not run", async () => {
-      // A label of a name has at most 63 characters: no server has to be asked.
-      const client = connect(`https://${"x".repeat(64)}.invalid`, options);
-      const error = await failureOf(() => client.deployments.scale("prod", 1));
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
-    });
+  test("a host name that does not exist is UNAVAILABLE and did not run", async () => {
+    // A label of a name has at most 63 characters: no server has to be asked.
+    expect(await failure(`https://${"x".repeat(64)}.invalid`, options)).toMatchObject(neverRan);
   });
 });
 
@@ -53,9 +70,9 @@ test.runIf(hasIpv6).each(transports)(
   },
 );
 
-test.each([...transports, { name: "a dispatcher", options: undefined }])(
+test.each(ways)(
   "over $name 103 is no response: a connection that then breaks is retried",
-  async ({ options = { dispatcher: ending(new Dispatcher()) } }) => {
+  async ({ options }) => {
     let requests = 0;
     const server = createServer((request, response) => {
       requests += 1;
@@ -67,7 +84,7 @@ test.each([...transports, { name: "a dispatcher", options: undefined }])(
         );
     });
     const url = `http://127.0.0.1:${await serving(server)}`;
-    const { attempts } = await connect(url, { ...options, maxRetries: 1 })
+    const { attempts } = await connect(url, { ...options(), maxRetries: 1 })
       .rerank({ query: "q", documents: ["d"] })
       .withResponse();
     expect(attempts).toMatchObject([{ code: "UNAVAILABLE" }, { httpStatus: 200 }]);
@@ -77,9 +94,6 @@ test.each([...transports, { name: "a dispatcher", options: undefined }])(
 
 describe("a call that never had a connection", () => {
   // The same error of the network counts by when it comes: before there is a connection nothing can have run.
-  const server = useCountingServer();
-  useNoBackoff();
-
   const failingAgent = (code: string): Agent =>
     new Agent({
       lookup: ((_name, _options, done) =>
@@ -144,9 +158,6 @@ describe("a call that never had a connection", () => {
 
 describe("a connection that the server has closed", () => {
   // What a failover does to pooled connections: those there are now lead nowhere; new ones are as good as ever.
-  const server = useCountingServer();
-  useNoBackoff();
-
   const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
   const atOnce = (count: number, client: Client) => Array.from({ length: count }, () => rerank(client));
 
@@ -254,3 +265,115 @@ describe("a connection that the server has closed", () => {
     });
   });
 });
+
+describe.each(transports)("over $name", ({ options }) => {
+  test("a server whose certificate nobody vouches for is not reached", async () => {
+    const error = await failure(secure.url, options);
+    expect(error).toMatchObject(neverRan);
+    expect(error.message).toContain("self-signed certificate");
+    expect(secure.requests).toEqual([]);
+  });
+
+  test("https to a server that speaks plain http did not run", async () => {
+    const error = await failure(server.url.replace("http:", "https:"), options);
+    expect(error).toMatchObject(neverRan);
+    expect(server.used).toEqual([]);
+    // Without OpenSSL's numbers and files, which stand in the cause.
+    expect(textOf(error)).toMatch(
+      /^\[UNAVAILABLE\] (The request failed: )?TLS: wrong version number; this port may speak plain http\.$/,
+    );
+    expect(inspect(error.cause)).toContain("SSL routines");
+    expect(error.hint).toContain("check scheme and port of baseUrl");
+  });
+});
+
+describe.each(ways)(
+  "over $name what is no HTTP is named, and asked for once more where that is safe",
+  (way) => {
+    test.each<[what: string, bytes: Buffer | string, advice?: RegExp]>([
+      // A fatal TLS alert: a record that the server does not know.
+      ["TLS", Buffer.from([21, 3, 3, 0, 2, 2, 10]), /The port speaks TLS \(.*\)\. Try https in baseUrl\./],
+      ["SSH", "SSH-2.0-x\r\n", /The response is not HTTP \(.*\)\. Try another scheme or port in baseUrl\./],
+      ["a bare LF", "HTTP/1.1 200 OK\ncontent-length: 2\n\n{}"],
+      ["a header of 128 KiB", `HTTP/1.1 200 OK\r\nx-long: ${"x".repeat(131_072)}\r\n\r\n`],
+    ])("%s", async (_what, bytes, advice) => {
+      let sent = 0;
+      const odd = createSocketServer((socket) => {
+        socket.once("data", () => {
+          sent += 1;
+          socket.write(bytes);
+        });
+      });
+      const client = connect(`http://127.0.0.1:${await serving(odd)}`, { ...way.options(), maxRetries: 2 });
+      const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown" });
+      expect(error.message).toMatch(/The (response is not (valid )?HTTP|port speaks TLS)/);
+      if (way.name === "node:http") expect(error.message).toMatch(advice ?? "");
+      if (advice && way.name !== "a dispatcher") expect(error.message).not.toContain("Try again later");
+      expect(sent).toBe(2);
+      const resumed = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+      expect(resumed.attempts).toHaveLength(1);
+    });
+  },
+);
+
+test("an expired certificate is not met with advice of NODE_EXTRA_CA_CERTS", async () => {
+  const port = await serving(createHttpsServer({ cert: expiredCertificate, key: certificateKey }, () => {}));
+  const agent = ending(new HttpsAgent({ ca: expiredCertificate }));
+  const error = await failure(`https://localhost:${port}`, { agent });
+  expect(error).toMatchObject({ ...neverRan, notRetried: "not-transient" });
+  expect(textOf(error)).toBe("[UNAVAILABLE] certificate has expired.");
+  expect(error.hint).toBe(
+    "The server's certificate has expired, or this machine's clock is wrong. The call was not retried: it would most likely fail again.",
+  );
+});
+
+test("a certificate of another host says so", async () => {
+  const agent = ending(new HttpsAgent({ ca: certificate, servername: "other.example.com" }));
+  const error = await failure(secure.url, { agent });
+  expect(error.hint).toMatch(/^The server's certificate is for other names: check the host in baseUrl\./);
+});
+
+test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {
+  const port = await serving(createSocketServer((socket) => socket.resume()));
+  const error = await failure(`https://127.0.0.1:${port}`, { connectTimeoutMs: 50 });
+  expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", codeSource: "transport" });
+  expect(error.message).toContain("50 ms");
+});
+
+// What balancers do in front of a service that is away: the connection comes to be, its TLS does not.
+test.each<[how: string, end: (socket: Socket) => void]>([
+  ["closed at once", (socket) => socket.destroy()],
+  ["closed after the first words", (socket) => socket.once("data", () => socket.destroy())],
+  ["reset after the first words", (socket) => socket.once("data", () => socket.resetAndDestroy())],
+])("over node:http a TLS handshake that is %s twice keeps no resume from its service", async (_how, end) => {
+  let connections = 0;
+  const balancer = createSocketServer((socket) => {
+    connections += 1;
+    if (connections < 3) end(socket);
+    else socket.pipe(openSocket(secure.port, "127.0.0.1").on("error", () => {})).pipe(socket);
+  });
+  const agent = ending(new HttpsAgent({ ca: certificate }));
+  const client = connect(`https://localhost:${await serving(balancer)}`, { agent, maxRetries: 2 });
+  const { attempts } = await client.reinforcementFineTuningJobs.resume("job-1").withResponse();
+  expect([attempts.length, secure.requests.length, connections]).toEqual([3, 1, 3]);
+});
+
+// With TLS 1.3 the client is done with the handshake before the server has seen that it has no certificate.
+describe.each<SecureVersion>(["TLSv1.2", "TLSv1.3"])(
+  "a server that wants a client certificate, with %s,",
+  (version) => {
+    test.each(operationCalls)("never runs $operation without one, nor repeats it", async ({ call }) => {
+      let requests = 0;
+      const options = { cert: certificate, key: certificateKey, requestCert: true, maxVersion: version };
+      const port = await serving(createHttpsServer(options, () => void requests++));
+      const agent = ending(new HttpsAgent({ ca: certificate }));
+      const error = await failureOf(() =>
+        call(connect(`https://localhost:${port}`, { agent, maxRetries: 2 })),
+      );
+      expect(error).toMatchObject(neverRan);
+      expect(error.message).toMatch(/alert/i);
+      expect([error.attempts.length, requests]).toEqual([1, 0]);
+    });
+  },
+);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
+import type { Client, ClientOptions, FetchLike, FetchResponse } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
@@ -12,7 +12,7 @@ import { until } from "../support/turns.js";
 
 const server = useRecordingServer();
 
-describe("a fetch function of one's own", () => {
+describe("a fetch function of the caller's", () => {
   const clock = useTestClock();
 
   interface Seen {
@@ -20,73 +20,72 @@ describe("a fetch function of one's own", () => {
     readonly init: RequestInit & { headers: Record<string, string> };
   }
 
-  /** A fetch function of the caller's that keeps what it was called with. */
-  function keeping(respond: () => Promise<Response>): { fetch: FetchLike; seen: Seen[] } {
+  /** A client whose fetch function keeps what it was called with. */
+  function keeping(respond: () => Promise<FetchResponse>): { client: Client; seen: Seen[] } {
     const seen: Seen[] = [];
     const fetch: FetchLike = (url, init) => {
       seen.push({ url, init });
       return respond();
     };
-    return { fetch, seen };
+    return { client: connect("https://api.example.com", { fetch }), seen };
   }
 
-  describe("a fetch function of the caller's", () => {
-    test.each(operationCalls)(
-      "is what $operation is sent with, never to follow a redirect",
-      async ({ call, method, path }) => {
-        const { fetch, seen } = keeping(async () =>
-          Response.json(goodJson, { headers: { "x-request-id": "req-1" } }),
-        );
-        const { requestId, httpStatus } = await call(
-          connect("https://api.example.com", { fetch }),
-        ).withResponse();
-        expect([requestId, httpStatus]).toEqual(["req-1", 200]);
-        expect(seen).toHaveLength(1);
-        expect(seen[0]?.url).toBe(`https://api.example.com${path}`);
-        expect(seen[0]?.init).toMatchObject({ method, redirect: "manual", signal: expect.any(AbortSignal) });
-        expect(seen[0]?.init.headers).toMatchObject({ authorization: `Bearer ${canaryKey}` });
-      },
-    );
+  test.each(operationCalls)(
+    "is what $operation is sent with, never to follow a redirect, nor to a cache",
+    async ({ call, method, path, safe }) => {
+      const headers = { "x-request-id": "req-1" };
+      const { client, seen } = keeping(async () => Response.json(goodJson, { headers }));
+      const { requestId, httpStatus } = await call(client).withResponse();
+      expect([requestId, httpStatus]).toEqual(["req-1", 200]);
+      expect(seen.map(({ url }) => url)).toEqual([`https://api.example.com${path}`]);
+      const init = { method, redirect: "manual", cache: "no-store", signal: expect.any(AbortSignal) };
+      // What may not be sent twice asks for a connection of its own.
+      expect(seen[0]?.init).toMatchObject({ ...init, keepalive: safe ? undefined : false });
+      expect(seen[0]?.init.headers).toMatchObject({ authorization: `Bearer ${canaryKey}` });
+      expect(seen[0]?.init.signal?.aborted).toBe(false);
+    },
+  );
 
-    test("that does not heed its signal holds no call beyond its deadline", async () => {
-      const { fetch, seen } = keeping(() => new Promise(() => {}));
-      const client = connect("https://api.example.com", { fetch });
-      const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
-      await until(() => seen.length === 1);
-      clock.pass(30);
-      expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
-    });
-
-    test("has its signal aborted when the call ends early, and not otherwise", async () => {
-      const pending = keeping(() => new Promise(() => {}));
-      const client = connect("https://api.example.com", { fetch: pending.fetch });
-      const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
-      await until(() => pending.seen.length === 1);
-      expect(pending.seen[0]?.init.signal?.aborted).toBe(false);
-      clock.pass(30);
-      await running;
-      expect(pending.seen[0]?.init.signal?.aborted).toBe(true);
-      const quick = keeping(async () => Response.json(goodJson));
-      await connect("https://api.example.com", { fetch: quick.fetch }).deployments.scale("prod", 1);
-      expect(quick.seen[0]?.init.signal?.aborted).toBe(false);
-    });
-
-    test("that hides a redirect as browsers do is not followed", async () => {
-      const hidden = { status: 0, headers: new Headers(), body: null };
-      const error = await failureOf(() =>
-        connect("https://api.example.com", { fetch: async () => hidden }).deployments.scale("prod", 1),
-      );
-      expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown", inferred: true });
-    });
-
-    test("that responds without a body stream is understood", async () => {
-      const fetch = async (): Promise<Response> => new Response(null, { status: 404 });
-      const error = await failureOf(() =>
-        connect("https://api.example.com", { fetch }).deployments.scale("prod", 1),
-      );
-      expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", httpStatus: 404 });
-    });
+  test("has its signal aborted at the deadline, and holds no call beyond it", async () => {
+    const { client, seen } = keeping(() => new Promise(() => {}));
+    const running = failureOf(() => client.deployments.scale("prod", 1, { timeoutMs: 30 }));
+    await until(() => seen.length === 1);
+    expect(seen[0]?.init.signal?.aborted).toBe(false);
+    clock.pass(30);
+    expect(await running).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    expect(seen[0]?.init.signal?.aborted).toBe(true);
   });
+
+  test("that hides a redirect as browsers do is not followed", async () => {
+    const { client } = keeping(async () => ({ status: 0, headers: new Headers(), body: null }));
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown", inferred: true });
+  });
+
+  test("that responds without a body stream is understood", async () => {
+    const { client } = keeping(async () => new Response(null, { status: 404 }));
+    const error = await failureOf(() => client.deployments.scale("prod", 1));
+    expect(error).toMatchObject({ code: "NOT_FOUND", codeSource: "status", httpStatus: 404 });
+  });
+
+  test("that gives up after 300 s, as Node's own does, meets a deadline, whose advice names the dispatcher", async () => {
+    const cause = Object.assign(new Error("Headers Timeout Error"), { code: "UND_ERR_HEADERS_TIMEOUT" });
+    const { client } = keeping(() => Promise.reject(new TypeError("fetch failed", { cause })));
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "unknown" });
+    expect(error.hint).toContain("dispatcher");
+  });
+});
+
+test.each([
+  ["a forbidden port", "http://127.0.0.1:6000", {}],
+  ["an expect header", undefined, { expect: "100-continue" }],
+])("%s is refused before anything is sent, once", async (_what, baseUrl, headers) => {
+  const client = connect(baseUrl ?? server.url, { fetch: globalThis.fetch, maxRetries: 2 });
+  const error = await failureOf(() => client.rerank({ query: "q", documents: ["d"] }, { headers }));
+  expect(error).toMatchObject({ code: "INTERNAL", executed: "no" });
+  expect(error.attempts.length).toBeLessThan(2);
+  expect(server.requests).toEqual([]);
 });
 
 describe("the response of a fetch function", () => {

@@ -1,18 +1,21 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
 import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createClient } from "../../src/index.js";
+import type { ClientOptions } from "../../src/index.js";
 import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
-import { canaryKey, leaksOf } from "../support/canary.js";
+import { leaksOf } from "../support/canary.js";
 import { certificate } from "../support/certificate.js";
-import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { outcomeOf, start } from "../support/commandLine.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
 import { useSecureServer } from "../support/secureServer.js";
+import { serving } from "../support/servers.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 import { textOf } from "../support/withHint.js";
 
@@ -26,26 +29,21 @@ const rerank = { query: "q", documents: ["d"] };
 afterEach(() => vi.unstubAllEnvs());
 
 /** The plain service, under a name that only the proxy knows. */
-function serviceUrl(): string {
-  return `http://service.test:${new URL(plain.url).port}`;
-}
-
-function authority(): string {
-  return serviceUrl().slice("http://".length);
-}
+const serviceUrl = () => `http://service.test:${new URL(plain.url).port}`;
+/** A client of it. */
+const connected = (options: ClientOptions) => connect(serviceUrl(), { allowInsecureHttp: true, ...options });
 
 describe("the option proxy", () => {
   test.each(operationCalls)("takes $operation through a tunnel, and the proxy sees no key", async (each) => {
-    const options = { proxy: proxy.url, allowInsecureHttp: true, keepAliveMs: 0 };
-    await each.call(connect(serviceUrl(), options));
+    await each.call(connected({ proxy: proxy.url, keepAliveMs: 0 }));
     expect(plain.requests).toMatchObject([{ method: each.method, url: each.path }]);
-    expect(proxy.seen).toMatchObject([{ method: "CONNECT", target: authority() }]);
+    expect(proxy.seen).toMatchObject([{ method: "CONNECT", target: new URL(serviceUrl()).host }]);
     expect(leaksOf(proxy.seen)).toEqual([]);
   });
 
   test("keeps the tunnel for the next call, and takes a file whole", async () => {
     // A pool of its own: it is shared by clients of the same options.
-    const client = connect(serviceUrl(), { proxy: proxy.url, allowInsecureHttp: true, maxConnections: 3 });
+    const client = connected({ proxy: proxy.url, maxConnections: 3 });
     for (let call = 0; call < 5; call++) await client.rerank(rerank);
     expect(proxy.seen).toHaveLength(1);
     await client.datasets.upload("reviews", file);
@@ -53,29 +51,19 @@ describe("the option proxy", () => {
     await client.close();
   });
 
-  test("sends the proxy its user name and password, and shows neither", async () => {
-    const address = proxy.url.replace("http://", "http://bob%40acme:pass%3Aword-of-bob@");
-    plain.reply({ status: 400, json: { message: "bob@acme:pass:word-of-bob may not" } });
-    const client = connect(serviceUrl(), { proxy: address, allowInsecureHttp: true });
+  test.each([
+    ["bob%40acme:pass%3Aword-of-bob", "bob@acme:pass:word-of-bob", "bob@acme:pass:word-of-bob"],
+    ["token-of-bob", "token-of-bob:", "token-of-bob"],
+    ["user-of-bob:word-of-bob", "user-of-bob:word-of-bob", "user-of-bob"],
+  ])("sends the proxy %s, and shows neither user name nor password", async (credentials, sent, shown) => {
+    plain.reply({ status: 400, json: { message: `${shown} may not` } });
+    const client = connected({ proxy: proxy.url.replace("//", `//${credentials}@`) });
     const error = await failureOf(() => client.rerank(rerank));
-    const sent = Buffer.from("bob@acme:pass:word-of-bob").toString("base64");
-    expect(proxy.seen[0]?.headers["proxy-authorization"]).toBe(`Basic ${sent}`);
+    const basic = `Basic ${Buffer.from(sent).toString("base64")}`;
+    expect(proxy.seen[0]?.headers["proxy-authorization"]).toBe(basic);
     expect(plain.requests[0]?.headers).not.toHaveProperty("proxy-authorization");
     expect(textOf(error)).toBe("[INVALID_ARGUMENT] [redacted] may not.");
-    expect(JSON.stringify(error)).not.toContain("word-of-bob");
-  });
-
-  test.each([
-    ["a user name alone", "token-of-bob", "token-of-bob"],
-    ["the user name of two", "user-of-bob:word-of-bob", "user-of-bob"],
-  ])("redacts %s", async (_name, credentials, shown) => {
-    plain.reply({ status: 400, json: { error: { message: `${shown} may not.` } } });
-    const client = connect(serviceUrl(), {
-      proxy: proxy.url.replace("//", `//${credentials}@`),
-      allowInsecureHttp: true,
-    });
-    const error = await failureOf(() => client.rerank(rerank));
-    expect(textOf(error)).toBe("[INVALID_ARGUMENT] [redacted] may not.");
+    expect(JSON.stringify(error)).not.toContain("of-bob");
   });
 
   test("never takes this machine's own addresses through the proxy", async () => {
@@ -90,11 +78,8 @@ describe("the option proxy", () => {
   ] as const)("a tunnel refused with %i reached nobody", async (status, code, hint) => {
     proxy.refusal = status;
     let asked = 0;
-    const apiKey = () => {
-      asked++;
-      return canaryKey;
-    };
-    const client = connect(serviceUrl(), { proxy: proxy.url, allowInsecureHttp: true, apiKey });
+    const apiKey = () => `key-${++asked}`;
+    const client = connected({ proxy: proxy.url, apiKey });
     const error = await failureOf(() => client.datasets.upload("reviews", file));
     expect(error).toMatchObject({ code, executed: "no", executedBecause: "nothing-sent" });
     expect(error.hint).toMatch(hint);
@@ -134,16 +119,9 @@ describe("the option proxy", () => {
 });
 
 describe('proxy: "env"', () => {
-  test("reads the environment at the first call", async () => {
-    const client = connect(serviceUrl(), { proxy: "env", allowInsecureHttp: true });
-    vi.stubEnv("http_proxy", proxy.url);
-    await client.rerank(rerank);
-    expect(proxy.seen).toHaveLength(1);
-  });
-
-  test("reads it once, also when its connections have ended since", async () => {
+  test("reads the environment once, at the first call, also when its connections have ended since", async () => {
     // Connections of its own, which end with it.
-    const client = connect(serviceUrl(), { proxy: "env", allowInsecureHttp: true, maxConnections: 5 });
+    const client = connected({ proxy: "env", maxConnections: 5 });
     vi.stubEnv("http_proxy", proxy.url);
     await client.rerank(rerank);
     await client.close();
@@ -159,36 +137,68 @@ describe('proxy: "env"', () => {
     expect(error).toMatchObject({ executed: "no", attempts: [] });
   });
 
-  test("without it, a connection that fails says that the variable is not used", async () => {
-    vi.stubEnv("HTTPS_PROXY", proxy.url);
-    const error = await failureOf(() => connect("https://service.invalid").rerank(rerank));
-    expect(error.hint).toContain('HTTPS_PROXY is set, which this client does not use: pass proxy: "env".');
-    expect(proxy.seen).toEqual([]);
-  });
-
-  test("it says nothing of a variable that NO_PROXY makes an exception of", async () => {
+  test("is what a connection that fails without it says that it lacks, but for what NO_PROXY excepts", async () => {
     vi.stubEnv("HTTPS_PROXY", proxy.url);
     vi.stubEnv("NO_PROXY", "excepted.invalid");
-    const error = await failureOf(() => connect("https://excepted.invalid").rerank(rerank));
-    expect(error.hint).not.toContain("HTTPS_PROXY");
+    const error = await failureOf(() => connect("https://service.invalid").rerank(rerank));
+    expect(error.hint).toContain('HTTPS_PROXY is set, which this client does not use: pass proxy: "env".');
+    const excepted = await failureOf(() => connect("https://excepted.invalid").rerank(rerank));
+    expect(excepted.hint).not.toContain("HTTPS_PROXY");
+    expect(proxy.seen).toEqual([]);
   });
 });
 
-test.each([
-  [
-    { proxy: "proxy.example.com:3128" },
-    'proxy must be a URL such as http://proxy.example.com:3128, or "env".',
-  ],
-  [
-    { proxy: "socks5://bob:word@proxy" },
-    'proxy must be a URL such as http://proxy.example.com:3128, or "env".',
-  ],
-  [{ proxy: "env", fetch }, "fetch and proxy cannot be used together: pass one of the two."],
-  [{ proxy: "env", agent: {} }, "agent and proxy cannot be used together: pass one of the two."],
-] as const)("%j is refused at once", (options, message) => {
-  const error = thrownBy(() => createClient({ baseUrl: plain.url, apiKey: canaryKey, ...options } as never));
-  expect(textOf(error)).toBe(`[INVALID_ARGUMENT] ${message}`);
+/** A proxy that does this with the socket of each request. @returns its URL */
+async function proxying(act: (socket: Socket) => void): Promise<string> {
+  return `http://127.0.0.1:${await serving(createServer((socket) => socket.once("data", () => act(socket))))}`;
+}
+
+test("a proxy whose response to CONNECT has no end is given up after 64 KiB", async () => {
+  let written = 0;
+  const proxy = await proxying((socket) => {
+    socket.write("HTTP/1.1 200 OK\r\n");
+    const more = (): void => {
+      if (socket.destroyed) return;
+      written += 16_384;
+      socket.write(`x-filler: ${"x".repeat(16_370)}\r\n`, more);
+    };
+    more();
+  });
+  const client = connect("https://service.test", { proxy, connectTimeoutMs: 5000 });
+  const error = await failureOf(() => client.rerank(rerank));
+  expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
+  expect(error.message).toContain("no end");
+  expect(written).toBeLessThan(8_000_000);
 });
+
+test("any 2xx of a proxy opens a tunnel", async () => {
+  const proxy = await proxying((socket) => {
+    socket.on("data", () => {
+      socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${goodText.length}\r\n\r\n${goodText}`);
+    });
+    socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+  });
+  const client = connect("http://service.test", { proxy, allowInsecureHttp: true });
+  expect((await client.rerank(rerank)).data).toHaveLength(1);
+});
+
+test.each(["http://service.test", "https://service.test"])(
+  "a proxy's 429 with a time is a limit: %s",
+  async (baseUrl) => {
+    let sent = "";
+    const proxy = await proxying((socket) => {
+      socket.on("data", (bytes) => {
+        sent += bytes;
+      });
+      socket.write("HTTP/1.1 429 Slow\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n");
+    });
+    const client = connect(baseUrl, { proxy, allowInsecureHttp: true });
+    const error = await failureOf(() => client.rerank(rerank));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "no", retryAfterMs: 120_000 });
+    expect(error.notRetried).toBe("asked-to-wait-too-long");
+    expect(sent).toBe("");
+  },
+);
 
 describe("the command line", () => {
   const run = async (args: string[], env: Record<string, string> = {}) => {
@@ -196,15 +206,10 @@ describe("the command line", () => {
     return outcomeOf(start(all, { baseUrl: serviceUrl(), env }));
   };
 
-  test("reads the environment without being asked", async () => {
+  test("reads the environment without being asked, and --proxy names one, also without a scheme", async () => {
     expect(await run([], { http_proxy: proxy.url })).toMatchObject({ exitCode: 0 });
-    expect(proxy.seen).toHaveLength(1);
-  });
-
-  test("--proxy names one, also without a scheme", async () => {
-    const address = proxy.url.slice("http://".length);
-    expect(await run(["--proxy", address])).toMatchObject({ exitCode: 0 });
-    expect(proxy.seen).toHaveLength(1);
+    expect(await run(["--proxy", new URL(proxy.url).host])).toMatchObject({ exitCode: 0 });
+    expect(proxy.seen).toHaveLength(2);
   });
 
   test.each([[["--noproxy", "test"]], [["--noproxy", "*", "--proxy", "http://127.0.0.1:9"]]])(

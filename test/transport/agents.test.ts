@@ -1,23 +1,30 @@
 import { randomBytes } from "node:crypto";
+import { get, Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { createServer, type Socket } from "node:net";
 import { HttpProxyAgent } from "http-proxy-agent";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
 import { certificate } from "../support/certificate.js";
-import { connect, failureOf, operationCalls } from "../support/clients.js";
+import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { TestClock } from "../support/clock.js";
+import { respond, useCountingServer } from "../support/countingServer.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
 import { useSecureServer } from "../support/secureServer.js";
 import { ending, serving } from "../support/servers.js";
-import { until } from "../support/turns.js";
+import { isPending, until } from "../support/turns.js";
 
 // Agents of the caller's; the option proxy is in proxyOption.test.ts.
 const proxy = useForwardProxy();
 const secure = useSecureServer();
 const plain = useRecordingServer();
+const counting = useCountingServer();
+const clock = new TestClock();
+afterEach(() => clock.remove());
 useNoBackoff();
 const rerank = { query: "q", documents: ["d"] };
 
@@ -28,33 +35,101 @@ function trusting(url: string, options: object = {}): HttpsProxyAgent<string> {
   return agent;
 }
 
-describe("through a tunnel to https", () => {
+describe.each([
+  ["with a custom CA", (options: object) => ending(new HttpsAgent({ ca: certificate, ...options })), 0],
+  ["of a tunnel to https", (options: object) => trusting(proxy.url, options), 1],
+])("an agent %s", (_what, agentWith, tunnels) => {
   test.each(operationCalls)(
-    "$operation reaches the service, and the proxy sees no key",
+    "reaches the service with $operation, and no proxy sees the key",
     async ({ call, method, path }) => {
-      await call(connect(secure.url, { agent: trusting(proxy.url) }));
+      await call(connect(secure.url, { agent: agentWith({}) }));
       expect(secure.requests).toMatchObject([{ method, url: path, authorization: `Bearer ${canaryKey}` }]);
-      expect(proxy.seen).toMatchObject([{ method: "CONNECT", target: `localhost:${secure.port}` }]);
+      const tunnel = { method: "CONNECT", target: `localhost:${secure.port}` };
+      expect(proxy.seen).toMatchObject(Array(tunnels).fill(tunnel));
       expect(leaksOf(proxy.seen)).toEqual([]);
     },
   );
 
-  test("one tunnel serves many calls that may be repeated when the agent keeps it", async () => {
-    const client = connect(secure.url, { agent: trusting(proxy.url, { keepAlive: true }) });
+  test("keeps its connections for the next call that may be retried when it is told to", async () => {
+    const client = connect(secure.url, { agent: agentWith({ keepAlive: true }) });
     for (const { call } of operationCalls) await call(client);
-    expect(secure.requests).toHaveLength(operationCalls.length);
+    await client.withOptions({ timeoutMs: 5_000 }).rerank(rerank);
+    expect(secure.requests).toHaveLength(operationCalls.length + 1);
     // The resume's, which the rerank and the scale use again, and the upload's.
-    expect(proxy.seen).toHaveLength(operationCalls.filter(({ safe }) => !safe).length);
-  });
-
-  test("a certificate nobody vouches for ends the call, and nothing ran", async () => {
-    const agent = ending(new HttpsProxyAgent(proxy.url));
-    const error = await failureOf(() => connect(secure.url, { agent }).rerank(rerank));
-    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
-    expect(error.message).toContain("self-signed certificate");
-    expect(secure.requests).toEqual([]);
+    const connections = operationCalls.filter(({ safe }) => !safe).length;
+    expect([secure.connections, proxy.seen.length]).toEqual([connections, tunnels * connections]);
   });
 });
+
+test("over a tunnel a certificate nobody vouches for ends the call, and nothing ran", async () => {
+  const agent = ending(new HttpsProxyAgent(proxy.url));
+  const error = await failureOf(() => connect(secure.url, { agent }).rerank(rerank));
+  expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+  expect(error.message).toContain("self-signed certificate");
+  expect(secure.requests).toEqual([]);
+});
+
+describe("an agent of node:http", () => {
+  test("has its own limit instead of maxConnections", async () => {
+    const agent = ending(new HttpAgent({ keepAlive: true, maxSockets: 2 }));
+    const client = connect(counting.url, { agent, maxConnections: 50 });
+    await Promise.all(Array.from({ length: 20 }, () => client.rerank(rerank)));
+    expect(counting.used).toHaveLength(20);
+    expect(counting.most).toBe(2);
+  });
+
+  test("that keeps no sockets takes a new one for each call", async () => {
+    const client = connect(counting.url, { agent: new HttpAgent() });
+    for (const { call } of operationCalls) await call(client);
+    expect(counting.used).toEqual(operationCalls.map((_, index) => index + 1));
+    await counting.allClosed();
+  });
+
+  test("may be shared by clients, and so are its sockets", async () => {
+    const agent = ending(new HttpAgent({ keepAlive: true }));
+    await connect(counting.url, { agent }).rerank(rerank);
+    await connect(counting.url, { agent }).rerank(rerank);
+    expect(counting.used).toEqual([1, 1]);
+  });
+});
+
+test("a call that waits for a socket of its agent, which others use, is not connecting", async () => {
+  let release = (): void => {};
+  counting.listen((_request, response) => {
+    release = () => response.end("{}");
+  });
+  const agent = ending(new HttpAgent({ keepAlive: true, maxSockets: 1 }));
+  get(counting.url, { agent }, (response) => response.resume());
+  await until(() => counting.used.length === 1);
+  counting.listen(respond);
+  clock.install();
+  const call = connect(counting.url, { agent, connectTimeoutMs: 1000 }).rerank(rerank);
+  expect(await isPending(call)).toBe(true);
+  clock.pass(5000);
+  expect(await isPending(call)).toBe(true);
+  release();
+  expect((await call).data).toHaveLength(1);
+});
+
+test.each<[what: string, agent: object, protocol: string]>([
+  ["that is no agent", {}, "http:"],
+  ["of https for an http address", new HttpsAgent(), "http:"],
+  ["of http for an https address", new HttpAgent(), "https:"],
+])("an agent %s is INVALID_ARGUMENT, and nothing ran", async (_what, agent, protocol) => {
+  const url = counting.url.replace("http:", protocol);
+  const error = await failureOf(() => connect(url, { agent }).rerank(rerank));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", attempts: [] });
+  expect(error.message).toContain("agent");
+  expect(counting.connections).toBe(0);
+});
+
+test.each([[null], ["http://proxy.example.com:3128"], [1], [true], [HttpAgent]])(
+  "createClient refuses an agent that is %s",
+  (agent) => {
+    const error = thrownBy(() => connect(counting.url, { agent: agent as unknown as object }));
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", argument: "agent" });
+  },
+);
 
 describe.each([
   ["a tunnel", (url: string) => new HttpsProxyAgent(url), "CONNECT"],
@@ -175,10 +250,7 @@ describe("a resume through a proxy that opens no tunnel", () => {
     async (status, code, attempts) => {
       proxy.refusal = status;
       let asked = 0;
-      const apiKey = () => {
-        asked += 1;
-        return "never-shown-to-a-proxy";
-      };
+      const apiKey = () => `never-shown-to-a-proxy-${++asked}`;
       const client = connect(secure.url, { agent: trusting(proxy.url), maxRetries: 2, apiKey });
       const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
       expect(error).toMatchObject({ code, executed: "no", codeSource: "transport", inferred: true });
