@@ -152,3 +152,40 @@ test("the test service takes a file of 150 MB, and refuses one byte more with 41
   }
   await close();
 });
+
+test("100,000 calls on one signal, three in ten of which fail, leave no listener, no timer and no memory", async () => {
+  const script = `
+    import { getEventListeners } from "node:events";
+    import { setImmediate as turn } from "node:timers/promises";
+    import { createClient } from "./src/index.ts";
+    let responded = 0;
+    // Of ten one is refused, one is lost, and one cannot be read.
+    const fetch = async () => {
+      const at = responded++ % 10;
+      if (at === 2) throw Object.assign(new Error("reset"), { code: "ECONNRESET" });
+      return new Response(at === 3 ? "not JSON" : '{"id":"file-1","data":[]}', { status: at === 1 ? 404 : 200 });
+    };
+    const { signal } = new AbortController();
+    const client = createClient({ baseUrl: "https://api.example.com", accountId: "a", maxRetries: 0, fetch });
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const call = async (count) => {
+      for (let made = 0; made < count; made += 100)
+        await Promise.allSettled(Array.from({ length: 100 }, (_, i) => i % 2
+          ? client.rerank({ query: "q", documents: ["d"] }, { signal })
+          : client.datasets.upload("reviews", new Uint8Array(9), { name: "f", signal })));
+      await turn();
+      gc();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = timers();
+    const heap = await call(20_000);
+    const grown = (await call(80_000)) - heap;
+    console.log(JSON.stringify({
+      responded, listeners: getEventListeners(signal, "abort").length, timers: timers() - before, grown }));
+  `;
+  const { stdout } = await runScript(script, {}, { args: ["--expose-gc"] });
+  const { grown, ...left } = JSON.parse(stdout);
+  expect(left).toEqual({ responded: 100_000, listeners: 0, timers: 0 });
+  // Less than a pointer for each call.
+  expect(grown).toBeLessThan(8 * 80_000);
+});
