@@ -13,7 +13,7 @@ import {
   type StatusCode,
   type StatusError,
 } from "../../../src/index.js";
-import { takeLeaks } from "../canaryWatch.js";
+import { takeLeaks } from "../canary.js";
 import { clientSockets, quiet, readByClient } from "../clientSockets.js";
 import { connect, type OperationCall, operationCalls, transports } from "../clients.js";
 import { TestClock } from "../clock.js";
