@@ -1,36 +1,56 @@
+// The package as users get it: built and packed from a copy of this project, installed in a new one. `npm run check:package` holds
+// it against compilers, bundlers and package managers.
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { access, readFile, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commands } from "../../src/cli/program.js";
+import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
-import { installPackedPackage, type PackedPackage } from "../support/packedPackage.js";
-import { type Outcome, root, run } from "../support/project.js";
+import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const { version } = JSON.parse(await readFile(path.join(root, "package.json"), "utf8"));
-let packed: PackedPackage;
+const { folder, remove } = await temporaryFolder();
+afterAll(remove);
+// A user's project, the package's own folder within it, and what the tarball holds.
+const user = path.join(folder, "user");
+const installed = path.join(user, "node_modules", "tunerank");
+let files: readonly string[] = [];
 
-// It builds the whole package first.
 beforeAll(async () => {
-  packed = await installPackedPackage();
+  const project = path.join(folder, "project");
+  await copyProject(project);
+  await mkdir(installed, { recursive: true });
+  const npm = ["pack", "--json", "--pack-destination", folder];
+  const { exitCode, stdout, stderr } = await run("npm", npm, { cwd: project });
+  if (exitCode !== 0) throw new Error(`npm pack failed:\n${stdout}\n${stderr}`);
+  // What the build prints stands before npm's own response.
+  const [response] = JSON.parse(stdout.slice(stdout.search(/^\[/m))) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  await run("tar", ["-xzf", path.join(folder, response.filename), "-C", installed, "--strip-components=1"]);
+  for (const dependency of ["openapi-fetch", "openapi-typescript-helpers"]) {
+    const from = path.join(root, "node_modules", dependency);
+    await symlink(from, path.join(user, "node_modules", dependency), "junction");
+  }
+  await writeFile(path.join(user, "package.json"), '{"type":"module"}');
+  files = response.files.map((file) => file.path).sort();
 }, 600_000);
-// A package that could not be packed has told so above.
-afterAll(() => packed?.remove());
 
 describe("the tarball", () => {
   test("holds no source map of a module, whose sources are not there", async () => {
-    expect(packed.files.filter((file) => file.endsWith(".js.map"))).toEqual([]);
-    for (const module of packed.files.filter((file) => file.endsWith(".js")))
-      expect(await readFile(path.join(packed.installed, module), "utf8"), module).not.toContain(
-        "sourceMappingURL",
-      );
+    expect(files.filter((file) => file.endsWith(".js.map"))).toEqual([]);
+    for (const module of files.filter((file) => file.endsWith(".js")))
+      expect(await readFile(path.join(installed, module), "utf8"), module).not.toContain("sourceMappingURL");
   });
 
   test("names in LICENSE what it contains of others", async () => {
-    const text = await readFile(path.join(packed.installed, "LICENSE"), "utf8");
+    const text = await readFile(path.join(installed, "LICENSE"), "utf8");
     const others = [...text.matchAll(/^(\S+) [\d.]+: (.*\(c\)|under the license)/gm)].map(([, name]) => name);
     expect(others).toEqual([
       "@modelcontextprotocol/core",
@@ -45,54 +65,43 @@ describe("the tarball", () => {
   });
 
   test("holds the guides as Markdown, and their list", async () => {
-    const list = await readFile(path.join(packed.installed, "dist/llms.txt"), "utf8");
+    const list = await readFile(path.join(installed, "dist/llms.txt"), "utf8");
     const listed = [...list.matchAll(/\]\((docs\/[^)]+)\)/g)].map(([, file]) => `dist/${file}`);
     expect(listed).toEqual(expect.arrayContaining(["dist/docs/quickstart.md", "dist/docs/retries.md"]));
-    expect([...listed].sort()).toEqual(packed.files.filter((file) => file.startsWith("dist/docs/")));
+    expect([...listed].sort()).toEqual(files.filter((file) => file.startsWith("dist/docs/")));
     const documents = [...list.matchAll(/\]\(\.\.\/([^)]+)\)/g)].map(([, file]) => file);
     expect(documents).toContain("CHANGELOG.md");
-    for (const file of documents) expect(packed.files).toContain(file);
+    for (const file of documents) expect(files).toContain(file);
     for (const file of listed) {
-      const text = await readFile(path.join(packed.installed, file), "utf8");
+      const text = await readFile(path.join(installed, file), "utf8");
       // What only the site's builder reads: its includes, containers and tags.
       expect(text, file).not.toMatch(/<!--@include|^<<<|^:::|<div/m);
     }
   });
 
   test("has no link that leads nowhere; those of the README lead to files of the repository", async () => {
-    const texts = packed.files.filter((file) => /\.(md|txt)$/.test(file));
+    const texts = files.filter((file) => /\.(md|txt)$/.test(file));
     let links = 0;
     for (const file of texts) {
-      const text = await readFile(path.join(packed.installed, file), "utf8");
+      const text = await readFile(path.join(installed, file), "utf8");
       for (const [, address = ""] of text.replaceAll(/```.*?```/gs, "").matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^(https?:|mailto:|#)/.test(address)) continue;
         links += 1;
         const target = path.posix.join(path.posix.dirname(file), address.replace(/#.*/, ""));
         // npm shows the README with the repository's files behind its links.
         if (file === "README.md") await access(path.join(root, target));
-        else expect(packed.files, `${address} in ${file}`).toContain(target);
+        else expect(files, `${address} in ${file}`).toContain(target);
       }
     }
     expect(links).toBeGreaterThan(20);
   });
 
   test("has a README of 60 to 90 lines that begins with the installation and the first call", async () => {
-    const lines = (await readFile(path.join(packed.installed, "README.md"), "utf8")).trimEnd().split("\n");
+    const lines = (await readFile(path.join(installed, "README.md"), "utf8")).trimEnd().split("\n");
     expect(lines.length).toBeGreaterThanOrEqual(60);
     expect(lines.length).toBeLessThanOrEqual(90);
     expect(lines.indexOf("npm install tunerank")).toBeLessThan(10);
     expect(lines.indexOf('import { createClient } from "tunerank";')).toBeLessThan(15);
-  });
-
-  test("names no file that is not there", async () => {
-    const manifest = JSON.parse(await readFile(path.join(packed.installed, "package.json"), "utf8"));
-    const { main, types, typesVersions, exports } = manifest;
-    const named = JSON.stringify([main, types, typesVersions, exports]).match(/\bdist\/[^"]+/g) ?? [];
-    expect(named.length).toBeGreaterThan(0);
-    for (const file of named) {
-      const [start = "", end = ""] = file.split("*");
-      expect(packed.files.filter((name) => name.startsWith(start) && name.endsWith(end))).not.toEqual([]);
-    }
   });
 });
 
@@ -107,7 +116,7 @@ describe("the installed package on this Node", () => {
       for (const name of ["EXTENSIONS.md", "CONTRACT-CHANGELOG.md"]) console.log(read(name).slice(0, 11));
       for (const name of ["errors", "errors.schema", "operations", "parameters", "retries", "retries.schema"]) console.log(read("conformance/" + name + ".json").slice(4, 13));
       for (const name of ["fern", "speakeasy"]) console.log(read("overlays/" + name + ".yaml").slice(0, 1));`;
-    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: packed.user });
+    const outcome = await run(process.execPath, ["--input-type=module", "-e", code], { cwd: user });
     expect(outcome.stdout + outcome.stderr).toMatch(
       /^("openapi: 3\.1\.0.*"\n){2}("\{\\"openapi\\":\\"3\.1.*"\n){2}("\{\\"openapi\\":\\"3\.0.*"\n){2}# Extension\n# Changelog\n(.*\$schema.*\n){6}#\n#\n$/,
     );
@@ -117,7 +126,7 @@ describe("the installed package on this Node", () => {
     const stems = ["index", "index.server", "index.web"];
     const builds = [...stems.flatMap((stem) => [`${stem}.js`, `cjs/${stem}.js`]), "browser.js"];
     const code = `for (const build of ${JSON.stringify(builds)}) {
-      const { createClient } = await import(${JSON.stringify(packed.installed)} + "/dist/" + build);
+      const { createClient } = await import(${JSON.stringify(installed)} + "/dist/" + build);
       const error = await createClient({ baseUrl: "https://a.example", apiKey: "k" }).rerank({}).catch((error) => error);
       console.log(error.constructor.name);
     }`;
@@ -137,7 +146,7 @@ describe("the installed package on this Node", () => {
         server.close();
       });`;
     const outcome = await run(process.execPath, ["--input-type=module", "-e", code], {
-      cwd: packed.user,
+      cwd: user,
       env,
     });
     expect(outcome.stderr).toBe("");
@@ -157,9 +166,9 @@ describe("tunerank/testing of the installed package", () => {
     console.log(data[0].index, service.requests[0].file.sha256.slice(0, 8));`;
 
   test("is bundled for a browser without a module of Node's, and responds there", async () => {
-    await writeFile(path.join(packed.user, "page.js"), code);
+    await writeFile(path.join(user, "page.js"), code);
     const { outputFiles } = await build({
-      entryPoints: [path.join(packed.user, "page.js")],
+      entryPoints: [path.join(user, "page.js")],
       bundle: true,
       format: "esm",
       platform: "browser",
@@ -168,8 +177,8 @@ describe("tunerank/testing of the installed package", () => {
     });
     const page = `delete globalThis.process; globalThis.document = {};\n${outputFiles[0]?.text}`;
     // Too long for an argument.
-    await writeFile(path.join(packed.user, "page.mjs"), page);
-    const outcome = await run(process.execPath, ["page.mjs"], { cwd: packed.user });
+    await writeFile(path.join(user, "page.mjs"), page);
+    const outcome = await run(process.execPath, ["page.mjs"], { cwd: user });
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "1 ba7816bf\n" });
   });
 });
@@ -183,7 +192,7 @@ describe("the installed package in a browser", () => {
       const options = { baseUrl: "https://api.example.com", apiKey: ${JSON.stringify(canaryKey)}, accountId: "acme" };
       ${code}`;
     const flags = ["--conditions=browser", "--input-type=module"];
-    return await run(process.execPath, [...flags, "-e", page], { cwd: packed.user });
+    return await run(process.execPath, [...flags, "-e", page], { cwd: user });
   }
 
   test("sends with the page's fetch once it is allowed, and cannot open paths", async () => {
@@ -206,11 +215,11 @@ describe("the installed package in a browser", () => {
 test.each(["openapi-fetch", "operations[", '"node:', "NodeJS."])(
   "no declaration mentions %s",
   async (text) => {
-    const declarations = packed.files.filter((file) =>
+    const declarations = files.filter((file) =>
       /^dist\/(?!cjs|adapters|types|generated\/paths).*\.d\.ts$/.test(file),
     );
     expect(declarations.length).toBeGreaterThan(20);
-    const texts = declarations.map((file) => readFileSync(path.join(packed.installed, file), "utf8"));
+    const texts = declarations.map((file) => readFileSync(path.join(installed, file), "utf8"));
     expect(declarations.filter((_, index) => texts[index]?.includes(text))).toEqual([]);
   },
 );
@@ -246,8 +255,8 @@ test.each([
   ["tunerank/bulk", "rerankAll", "src/bulk/index.ts", "export function rerankAll"],
 ])("the definition of %s's %s is its code", async (entry, name, source, code) => {
   const using = `import { ${name} } from "${entry}";`;
-  const found = await definitionOf(using, using.indexOf(name) + 1, packed.user);
-  expect(found.file).toBe(path.join(packed.installed, "dist", source));
+  const found = await definitionOf(using, using.indexOf(name) + 1, user);
+  expect(found.file).toBe(path.join(installed, "dist", source));
   const lines = readFileSync(found.file, "utf8").split("\n");
   expect(lines[found.contextStart.line - 1]).toContain(code);
 });
@@ -258,7 +267,7 @@ const bench = await import(new URL("../../bench/scenarios.js", import.meta.url).
 const { bundleSize, manyAtOnce, uploadMemory } = bench.scenarios as Readonly<
   Record<"bundleSize" | "manyAtOnce" | "uploadMemory", { readonly measure: Measure }>
 >;
-const entry = () => path.join(packed.installed, "dist", "index.js");
+const entry = () => path.join(installed, "dist", "index.js");
 
 test("an upload of 150 MB from a path needs at most 40 MB of memory, also when it is repeated", async () => {
   const contestants = ["tunerank", "tunerank, one retry"];
@@ -289,7 +298,7 @@ function secondsOfTen(...args: string[]): number {
 }
 
 test("`tunerank --help` takes at most half as much again as an empty Node", () => {
-  const command = path.join(packed.installed, "dist/cli/main.js");
+  const command = path.join(installed, "dist/cli/main.js");
   const empty = path.join(root, "bench/empty.js");
   // The least of four rounds by turns: what else runs on the machine only adds.
   let [own, bare] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
@@ -298,4 +307,132 @@ test("`tunerank --help` takes at most half as much again as an empty Node", () =
     bare = Math.min(bare, secondsOfTen(empty));
   }
   expect(own / bare).toBeLessThanOrEqual(1.5);
+});
+
+// It says nothing that is not so: its commands, options and blocks, run against the mock.
+describe("SKILL.md", () => {
+  const service = createTestService();
+  const work = path.join(folder, "work");
+  let server: Awaited<ReturnType<typeof service.listen>>;
+  let skill = "";
+
+  beforeAll(async () => {
+    server = await service.listen();
+    skill = await readFile(path.join(installed, "dist/skills/tunerank/SKILL.md"), "utf8");
+    const request = JSON.stringify({ id: "1", query: "q", documents: ["a"] });
+    const files: Record<string, string | Uint8Array> = {
+      "articles.txt": "Reset your password here.\n",
+      "requests.jsonl": `${request}\n`,
+      "train.jsonl": "{}\n",
+      "test.jsonl.gz": gzipSync("{}\n"),
+      "bin/tunerank": `#!/bin/sh\nexec node ${installed}/dist/cli/main.js "$@"\n`,
+      "bin/npx": '#!/bin/sh\nexec "$@"\n',
+    };
+    for (const each of ["bin", ".local/share/bash-completion/completions"])
+      await mkdir(path.join(work, each), { recursive: true });
+    for (const [name, content] of Object.entries(files))
+      await writeFile(path.join(work, name), content, { mode: 0o755 });
+  });
+  afterAll(() => server.close());
+
+  const blocks = (language: string): string[] =>
+    [...skill.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(([, text = ""]) => text);
+
+  /** Runs a block; a server is stopped when it says that it listens. */
+  async function runBlock(text: string): Promise<{ code: number | null; printed: string }> {
+    // The address and the key are those of this mock; ports are free ones.
+    const shell = text.replace(/^export .*$/m, "").replace(/--port \d+/, "--port 0");
+    const env = {
+      ...process.env,
+      PATH: `${work}/bin:${process.env.PATH}`,
+      HOME: work,
+      TUNERANK_BASE_URL: server.url,
+      TUNERANK_API_KEY: canaryKey,
+      TUNERANK_ACCOUNT_ID: "acme",
+    };
+    const stdio = ["ignore", "pipe", "pipe"] as const;
+    const child = spawn("sh", ["-ec", shell], { cwd: work, env, stdio: [...stdio], detached: true });
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        printed += chunk;
+        if (/listens on|GET \/next/.test(printed) && child.pid) process.kill(-child.pid, "SIGTERM");
+      });
+    const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+    return { code, printed };
+  }
+
+  test("has at most 1,500 words, and its name, description and version", () => {
+    expect(skill.split(/\s+/).length).toBeLessThanOrEqual(1500);
+    expect(skill).toMatch(
+      /^---\nname: tunerank\ndescription: .{50,1024}\nmetadata:\n {2}version: "\d.*"\n---\n/,
+    );
+  });
+
+  test("names only commands and options that exist, and an example of each command", () => {
+    const named = [...skill.matchAll(/\btunerank ([a-z]+)((?: [^\n`|]*)?)/g)].filter(
+      ([, , rest = ""]) => !rest.startsWith(" package"),
+    );
+    const shown = named.flatMap(([, name = "", rest = ""]) => {
+      const command = commands.find((each) => each.name === name);
+      if (command === undefined) return [];
+      for (const [option] of rest.matchAll(/--[a-z][\w-]*/g))
+        expect(
+          command.options.map(({ long }) => long),
+          `tunerank ${name} ${option}`,
+        ).toContain(option);
+      return [name];
+    });
+    expect([...new Set(shown)].sort()).toEqual(commands.map((command) => command.name).sort());
+    for (const text of blocks("sh"))
+      for (const [, name] of text.matchAll(/\btunerank ([\w-]+)/g))
+        expect(commands.map((command) => command.name)).toContain(name);
+  });
+
+  test("every block of the shell runs against the mock", async () => {
+    for (const text of blocks("sh")) {
+      const { code, printed } = await runBlock(text);
+      const isServer = /tunerank (mock|conformance)/.test(text);
+      expect([text, printed, isServer || code === 0]).toEqual([text, printed, true]);
+    }
+    const operations = new Set(service.requests.map(({ operation }) => operation));
+    expect(operations).toEqual(new Set(["rerank", "upload", "scale", "resume"]));
+  });
+
+  test("its program runs against the mock", async () => {
+    const [text = ""] = blocks("ts");
+    const file = path.join(user, "skill.mts");
+    await writeFile(file, text);
+    const env = { TUNERANK_BASE_URL: server.url, TUNERANK_API_KEY: canaryKey, TUNERANK_ACCOUNT_ID: "acme" };
+    const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
+    const { stdout, stderr } = await run(process.execPath, [tsx, file], {
+      cwd: user,
+      env: { ...process.env, ...env },
+    });
+    expect([stderr, stdout]).toEqual([
+      "",
+      expect.stringMatching(/^Paris is the capital of France\. 0\.\d+\n$/),
+    ]);
+  });
+
+  test("is printed, installed, and never written over a file of somebody else", async () => {
+    const main = path.join(installed, "dist/cli/main.js");
+    expect((await run(process.execPath, [main, "skill"])).stdout).toBe(skill);
+    const skills = path.join(work, "skills");
+    const install = () => run(process.execPath, [main, "skill", "--install", skills]);
+    expect((await install()).exitCode).toBe(0);
+    expect((await install()).exitCode).toBe(0);
+    expect(await readFile(path.join(skills, "tunerank/SKILL.md"), "utf8")).toBe(skill);
+    const commands = path.join(skills, "tunerank/references/commands.md");
+    await writeFile(commands, "mine");
+    await writeFile(
+      path.join(skills, "tunerank/SKILL.md"),
+      "<!-- Written by `tunerank skill`: a later version writes over it. -->",
+    );
+    const refused = await install();
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("is not from tunerank")]);
+    expect(await readFile(commands, "utf8")).toBe("mine");
+    // Nothing was written, not even the files that it could have.
+    expect((await readFile(path.join(skills, "tunerank/SKILL.md"), "utf8")).length).toBeLessThan(100);
+  });
 });

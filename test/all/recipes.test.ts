@@ -1,5 +1,5 @@
-// What the recipes of the docs send, and what they print.
-import { type ChildProcess, spawn } from "node:child_process";
+// What the recipes and samples of the docs send, and what they print.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -148,14 +148,6 @@ describe("a command that scales at night", () => {
     return run("sh", ["-c", command], { cwd: root, env: { ...npm, ...env } });
   }
 
-  test.each([
-    ["0 20 * * 1-5", 0],
-    ["0 7 * * 1-5", 2],
-  ])("by cron at %s asks for %i replicas", async (time, replicas) => {
-    expect((await byCron(time)).exitCode).toBe(0);
-    expect(scaled()).toEqual(expected(replicas));
-  });
-
   test("in an outage that is longer than the command's own retries is started again until it is over", async () => {
     const down = { status: 503 };
     server.reply(inTurn(down, down, down, down, down, down, { json: {} }));
@@ -186,6 +178,7 @@ describe("a command that scales at night", () => {
 
   test("is checked in the morning: the number has to be the last, and of the last hour", async () => {
     expect((await byCron("0 7 * * 1-5")).exitCode).toBe(0);
+    expect(scaled()).toEqual(expected(2));
     expect((await byCron("30 7 * * 1-5")).exitCode).toBe(0);
     await utimes(path.join(place.folder, "scaled"), 0, 0);
     expect((await byCron("30 7 * * 1-5")).exitCode).toBe(1);
@@ -333,4 +326,108 @@ test("every file that an assistant is told to read is in the package", async () 
   );
   expect(named).toHaveLength(2);
   for (const file of named) expect(shipped).toContain(file);
+});
+
+// The reference's samples for curl and in Python; those in TypeScript are run by test/docs/guideBlocks.test.ts.
+const train = await readFile(path.join(root, "examples/train.jsonl"));
+const account = "/v1/accounts/acme";
+const query = "I forgot my password";
+const documents = ["Choose Reset on the sign-in page.", "Invoices are PDF files."];
+
+const operations = [
+  {
+    name: "rerank",
+    sends: "POST /inference/v1/rerank",
+    body: { query, documents, top_n: 1 },
+    response: { data: [{ index: 0, relevance_score: 0.9 }] },
+    python: "0 0.9\n",
+  },
+  {
+    name: "scale",
+    sends: `PATCH ${account}/deployments/support-search:scale`,
+    body: { replicaCount: 2 },
+    response: {},
+    python: "200\n",
+  },
+  {
+    name: "resume",
+    sends: `POST ${account}/reinforcementFineTuningJobs/answer-quality:resume`,
+    body: {},
+    response: { state: "JOB_STATE_RUNNING" },
+    python: "JOB_STATE_RUNNING\n",
+  },
+  {
+    name: "upload",
+    sends: `POST ${account}/datasets/support-answers:upload`,
+    body: undefined,
+    response: { filename: "train.jsonl" },
+    python: "train.jsonl\n",
+  },
+];
+
+const interpreters = { sh: ["bash", "curl"], py: ["python3"] };
+const missing = (command: string) => spawnSync(command, ["--version"]).error !== undefined;
+describe("a sample of the reference", () => {
+  for (const [extension, [interpreter = "", ...others]] of Object.entries(interpreters)) {
+    test.skipIf([interpreter, ...others].some(missing)).each(operations)(
+      `$name with ${interpreter} makes its request and reads the response`,
+      async ({ name, sends, body, response, python }) => {
+        server.reply({ json: response });
+        const file = savedBlock(`${name}.${extension}`);
+        const { exitCode, stdout } = await run(interpreter, [file], {
+          cwd: path.dirname(file),
+          env: environment(server.url),
+        });
+        expect({ exitCode, stdout }).toEqual({
+          exitCode: 0,
+          stdout: extension === "py" ? python : JSON.stringify(response),
+        });
+        const request = server.only;
+        expect(sent(request)).toBe(sends);
+        expect(request.headers.authorization).toBe(`Bearer ${canaryKey}`);
+        if (body === undefined) {
+          expect(request.files).toMatchObject([{ part: "file", filename: "train.jsonl", bytes: train }]);
+        } else {
+          expect(request.headers["content-type"]).toBe("application/json");
+          expect(JSON.parse(`${request.body}`)).toEqual(body);
+        }
+      },
+    );
+  }
+});
+
+describe.skipIf(interpreters.sh.some(missing))("a snippet for the shell", () => {
+  test("request.sh sends what the guide says", async () => {
+    const { folder: temporary, remove } = await temporaryFolder();
+    const command = path.join(temporary, "tunerank");
+    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, {
+      mode: 0o755,
+    });
+    server.reply({ json: {} });
+    const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
+    expect(await run("bash", ["-e", savedBlock("request.sh")], { env })).toMatchObject({
+      exitCode: 0,
+    });
+    expect(server.requests.map(sent)).toEqual([
+      "GET /v1/accounts/acme/datasets/support-answers",
+      "POST /v1/accounts/acme/notes/first%20draft:touch",
+      "PATCH /v1/accounts/acme/deployments/support-search:scale",
+    ]);
+    expect(`${server.requests[1]?.body}`).toBe('{"by": "me"}');
+    expect(`${server.requests[2]?.body}`).toBe('{"replicaCount": 2}');
+    await remove();
+  });
+
+  test("curl.sh calls all four operations", async () => {
+    server.reply({ json: {} });
+    const env = environment(server.url);
+    const file = savedBlock("curl.sh");
+    const { exitCode, stdout } = await run("bash", ["-e", file], { cwd: path.dirname(file), env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "{}{}{}{}" });
+    expect(server.requests.map(sent)).toEqual(operations.map(({ sends }) => sends));
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      Array(4).fill(`Bearer ${canaryKey}`),
+    );
+    expect(server.requests[3]?.files).toMatchObject([{ part: "file", bytes: train }]);
+  });
 });

@@ -1,4 +1,5 @@
-// Rows over services that say no, in each way that a program has to rank them: nothing is lost, twice or sent in vain.
+// A sample of services that say no, over sockets, in each way that a program has to rank rows: nothing is lost, twice or sent in
+// vain. test/all/searchJudged.test.ts has all of them, in simulated time.
 import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -98,22 +99,15 @@ async function inCommand(run: Run): Promise<void> {
 }
 
 const ways = { rerankAll: inBulk, "rerank.items": inItems, "the command": inCommand };
-const withoutTime = "20 a second, 429 without Retry-After";
-const withTime = "20 a second, 429 with Retry-After: 1";
 
 // The most requests beyond one for each row, in percent of the rows.
 test.concurrent.each<
   [service: string, way: keyof typeof ways, rows: number, mostBeyond: number, rate?: number]
 >([
-  [withoutTime, "rerankAll", 300, 2, 19],
-  [withTime, "the command", 300, 2, 19],
-  [withTime, "rerankAll", 300, 40],
+  ["20 a second, 429 without Retry-After", "rerankAll", 300, 2, 19],
+  ["20 a second, 429 with Retry-After: 1", "the command", 300, 2, 19],
   ["10 at once", "rerank.items", 300, 40],
-  ["200 at once", "the command", 1000, 40],
-  ["30 % random 429", "rerankAll", 400, 100],
-  ["one row of 1,000 that is always rejected", "rerankAll", 1000, 40],
-  ["an outage of 20 s", "the command", 1000, 40],
-  ["a key revoked for 5 s", "rerankAll", 1000, 40],
+  ["a key revoked for 5 s", "the command", 1000, 40],
   ["the caller cancels", "rerank.items", 400, 0],
 ])("%s, %s: nothing is lost, and the bounds hold", async (name, way, rows, mostBeyond, perSecond) => {
   const service = services.find((each) => each.name === name) ?? expect.unreachable(name);

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { leaksOf } from "../support/canary.js";
-import { takeLeaks } from "../support/canaryWatch.js";
+import { leaksOf, takeLeaks } from "../support/canary.js";
 import { run } from "../support/project.js";
 
 test("the demo prints nothing of its key", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StatusError } from "../../src/index.js";
-import { canaryKey, leaksOf, leaksWithin } from "../support/canary.js";
-import { takeLeaks } from "../support/canaryWatch.js";
+import { canaryKey, leaksOf, leaksWithin, takeLeaks } from "../support/canary.js";
 import { connect, operationCalls, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done } from "../support/responses.js";

@@ -1,6 +1,6 @@
 // Vitest's setup of every test file: fails each test, and the file, whose errors, events, responses or output show the key.
 import { afterAll, afterEach } from "vitest";
-import { startWatch, takeLeaks } from "./canaryWatch.js";
+import { startWatch, takeLeaks } from "./canary.js";
 
 // Node's fetch sets its own dispatcher for all when it is first touched; the package undici would set another one before.
 void globalThis.Response;

@@ -12,8 +12,7 @@ import {
   type OperationId,
   type StatusError,
 } from "../../src/index.js";
-import { canaryKey } from "./canary.js";
-import { see } from "./canaryWatch.js";
+import { canaryKey, see } from "./canary.js";
 
 /** Every way to send: behaviour is the same over each. */
 export const transports: readonly { readonly name: string; readonly options: ClientOptions }[] = [

@@ -6,8 +6,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type BuildOptions, build } from "esbuild";
 import { commandLineBuild } from "../../scripts/build/commandLine.js";
-import { canaryKey } from "./canary.js";
-import { seePrinted } from "./canaryWatch.js";
+import { canaryKey, seePrinted } from "./canary.js";
 import { type Outcome, root } from "./project.js";
 import { soon } from "./turns.js";
 

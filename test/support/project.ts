@@ -6,7 +6,7 @@ import path from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { seePrinted } from "./canaryWatch.js";
+import { seePrinted } from "./canary.js";
 import { soon } from "./turns.js";
 
 /** This project's folder. */

@@ -4,12 +4,15 @@ import type { UploadFile } from "../../src/index.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { faults } from "../support/faults/faults.js";
-import { testFaultsOnce } from "../support/faults/testFaults.js";
+import { testFaults } from "../support/faults/runFault.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
-// Each fault with one operation; test/all/faults.test.ts calls all of them with each, and has what some systems cannot do.
-testFaultsOnce(faults.filter(({ name }) => !name.includes("backlog")));
+// Over one transport each; test/all/faults.test.ts has both, and what some systems cannot do.
+testFaults(
+  faults.filter(({ name }) => !name.includes("backlog")),
+  { sampled: true },
+);
 
 const server = useRecordingServer();
 const elsewhere = useRecordingServer();

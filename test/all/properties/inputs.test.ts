@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import fc, { type Arbitrary } from "fast-check";
+import { beforeEach, describe, expect, test } from "vitest";
+import { httpStatuses } from "../../../src/generated/contract.js";
 import {
   type CallPromise,
   type Client,
@@ -9,7 +10,8 @@ import {
   type RerankRequest,
 } from "../../../src/index.js";
 import { transports } from "../../support/clients.js";
-import { goodText } from "../../support/responses.js";
+import { useRecordingServer } from "../../support/recordingServer.js";
+import { goodJson, goodText } from "../../support/responses.js";
 import {
   anyString,
   base64,
@@ -17,13 +19,33 @@ import {
   holdsFor,
   hostileString,
   inOneRead,
+  isRefusal,
   longString,
   plainClient,
   settled,
   visible,
   within,
-} from "./support/runs.js";
-import { asking, type Echo, useEchoServer } from "./support/services.js";
+} from "./runs.js";
+
+// Responds with what it received: the request line as a header, the headers as JSON; or as the query of a rerank says.
+const server = useRecordingServer();
+beforeEach(() => {
+  server.reply((request, response) => {
+    const { method, url, headers, body: sent } = request;
+    // Node's fetch leaves out the body of the request it makes after a long 421.
+    if (sent.length === 0) return void response.destroy();
+    const { query } = headers["content-type"] === "application/json" ? JSON.parse(`${sent}`) : {};
+    if (!query?.startsWith("{"))
+      return { headers: { "x-received": `${method} ${url}` }, json: { ...goodJson, headers } };
+    const { status, headers: asked, body } = JSON.parse(query);
+    return { status, headers: asked, text: Buffer.from(body, "base64") };
+  });
+});
+
+/** A request that asks for a response, whose body is in base64. */
+function asking(response: { status: number; headers: Record<string, string>; body: string }): RerankRequest {
+  return { query: JSON.stringify(response), documents: ["respond as the query says"] };
+}
 
 describe("a base URL", () => {
   const secret = "pw-7Q9x";
@@ -86,7 +108,7 @@ describe("a base URL", () => {
     "an address is used as the URL standard reads it, or refused without saying it again",
     async () => {
       let taken = 0;
-      await holdsFor(addresses, 8_000, async ({ baseUrl, allowInsecureHttp }) => {
+      await holdsFor(addresses, 4_000, async ({ baseUrl, allowInsecureHttp }) => {
         const urls: string[] = [];
         const fetch: FetchLike = async (url) => {
           urls.push(url);
@@ -139,7 +161,6 @@ const recording: FetchLike = async (url, { method }: { method: string }) => {
 };
 
 describe("an id", () => {
-  const server = useEchoServer();
   const bytes = new Uint8Array([1]);
 
   // Where the contract's path has the id.
@@ -173,8 +194,13 @@ describe("an id", () => {
   }
 
   describe.each([
-    { name: "a fetch function", options: { fetch: recording }, baseUrl: () => address, count: 40_000 },
-    ...transports.map((transport) => ({ ...transport, baseUrl: () => server.url, count: 10_000 })),
+    {
+      name: "a fetch function",
+      options: { fetch: recording },
+      baseUrl: (): string => address,
+      count: 20_000,
+    },
+    { name: "node:http", options: {}, baseUrl: (): string => server.url, count: 4_000 },
   ])("over $name", ({ options, baseUrl, count }) => {
     test(
       "an id goes to exactly its place in the operation's path, or nowhere",
@@ -200,8 +226,6 @@ describe("an id", () => {
 });
 
 describe("a key", () => {
-  const server = useEchoServer();
-
   // Never part of an error's own words, and long enough to be recognised where a text was cut.
   const mark = "sk-7Q9xZ";
   const keys = fc.oneof(
@@ -242,7 +266,7 @@ describe("a key", () => {
       "a key is sent exactly as it is, or refused; no error shows it",
       async () => {
         let sent = 0;
-        await holdsFor(cases, 5_000, async ({ key, byFunction, echo }) => {
+        await holdsFor(cases, 3_000, async ({ key, byFunction, echo }) => {
           const apiKey = byFunction ? () => key : key;
           const made = await settled(() => plainClient(server.url, { ...options, apiKey }));
           const client = made.value;
@@ -255,7 +279,8 @@ describe("a key", () => {
             return;
           }
           sent += 1;
-          assert.equal((value as unknown as Echo).headers.authorization, `Bearer ${key}`);
+          const { headers } = value as unknown as { headers: Record<string, string> };
+          assert.equal(headers.authorization, `Bearer ${key}`);
           const response = { status: 401, headers: { "x-request-id": key }, body: base64(echo(key)) };
           const failed = await settled(() => client?.rerank(asking(response)));
           assert.equal(failed.error?.code, "UNAUTHENTICATED");
@@ -263,6 +288,77 @@ describe("a key", () => {
           await client?.close();
         });
         assert.ok(sent > 0);
+      },
+      within(300_000),
+    );
+  });
+});
+
+describe("an error body", () => {
+  const name = fc.oneof(
+    fc.constantFrom(...Object.keys(httpStatuses), "not_found", "canceled", "ok", "toString"),
+    anyString,
+    fc.integer({ min: -2, max: 600 }),
+  );
+  const said: Arbitrary<unknown> = fc.oneof(hostileString, fc.jsonValue());
+  const shape: Arbitrary<unknown> = fc.oneof(
+    fc.record({ error: fc.record({ code: name, message: said, status: name }, { requiredKeys: [] }) }),
+    fc.record({ code: name, message: said, details: said }, { requiredKeys: [] }),
+    fc.record({ error: said }),
+    fc.record({ detail: fc.oneof(said, fc.array(fc.record({ msg: said }))) }),
+    fc.record({ title: said, Message: said }, { requiredKeys: [] }),
+    fc.jsonValue({ maxDepth: 6 }),
+  );
+  const json = fc
+    .tuple(shape, fc.boolean(), fc.constantFrom("", "\ufeff", " \n"))
+    .map(([value, listed, before]) => before + JSON.stringify(listed ? [value] : value));
+
+  const body: Arbitrary<string> = fc.oneof(
+    { weight: 6, arbitrary: json.map(base64) },
+    { weight: 2, arbitrary: fc.tuple(json, fc.nat(200)).map(([text, end]) => base64(text.slice(0, end))) },
+    { weight: 2, arbitrary: hostileString.map(base64) },
+    { weight: 1, arbitrary: hostileString.map((text) => base64(`<!doctype html><title>${text}</title>`)) },
+    {
+      weight: 1,
+      arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString("base64")),
+    },
+    { weight: 1, arbitrary: fc.nat(70_000).map((depth) => base64("[".repeat(depth))) },
+  );
+
+  const cases = fc.record({
+    status: fc.oneof(fc.integer({ min: 300, max: 599 }), fc.constantFrom(400, 401, 404, 409, 429, 500, 503)),
+    type: fc.constantFrom("application/json", "text/html", "text/plain; charset=latin1", ""),
+    body,
+    key: fc.string({ unit: visible, maxLength: 40 }).map((rest) => `sk-7Q9xZ${rest}`),
+    echoed: fc.boolean(),
+  });
+
+  // What Node's fetch does with two responses: a 407 it gives to nobody; after a 421 it asks again, and loses its own request
+  // when the response was long.
+  const lostByFetch: ReadonlySet<number> = new Set([407, 421]);
+  describe.each(transports)("over $name", ({ name: transport, options }) => {
+    test(
+      "every error response becomes a StatusError with its status, of bounded size, without the key",
+      async () => {
+        const reached = new Set<string>();
+        await holdsFor(cases, 3_000, async ({ status, type, body, key, echoed }) => {
+          const client = plainClient(server.url, { ...options, apiKey: key });
+          const content = echoed ? base64(JSON.stringify({ message: key, body })) : body;
+          const response = { status, headers: { "content-type": type, "x-request-id": key }, body: content };
+          const { error } = await settled(() => client.rerank(asking(response)));
+          await client.close();
+          assert.ok(error && error.code in httpStatuses && error.attempts.length === 1);
+          reached.add(error.code);
+          hides(error, key);
+          assert.ok(error.message.startsWith(`[${error.code}] `));
+          assert.ok(JSON.stringify(error).length < 64 * 1024);
+          if (transport === "fetch" && lostByFetch.has(status) && error.httpStatus === undefined) {
+            return assert.equal(error.executed, "unknown");
+          }
+          assert.equal(error.httpStatus, status);
+          assert.ok(error.executed === "unknown" || (error.executed === "no" && isRefusal(status)));
+        });
+        assert.ok(reached.size >= 10, [...reached].join());
       },
       within(300_000),
     );

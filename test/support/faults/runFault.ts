@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import tls, { type TlsOptions } from "node:tls";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   type CallPromise,
   type Client,
@@ -12,9 +13,10 @@ import {
   type StatusCode,
   type StatusError,
 } from "../../../src/index.js";
+import { takeLeaks } from "../canary.js";
 import { clientSockets, quiet, readByClient } from "../clientSockets.js";
-import { connect, type OperationCall, operationCalls } from "../clients.js";
-import type { TestClock } from "../clock.js";
+import { connect, type OperationCall, operationCalls, transports } from "../clients.js";
+import { TestClock } from "../clock.js";
 import { type DecisionRow, decisionRows } from "../decisionRows.js";
 import { goodText } from "../responses.js";
 import { listen } from "../servers.js";
@@ -468,4 +470,105 @@ async function closing(place: Place, transport: ClientOptions): Promise<number> 
 /** The StatusError a call rejected with; undefined for anything else. */
 export function statusErrorOf({ error }: Pick<Seen, "error">): StatusError | undefined {
   return isStatusError(error) ? error : undefined;
+}
+
+interface Run {
+  readonly transport: (typeof transports)[number];
+  readonly operation: OperationCall;
+  readonly fault: Fault;
+  readonly isTimed: boolean;
+}
+
+/**
+ * Makes a call for each fault over each transport, of one operation after the other, and tests what came of it. What differs
+ * by the operation is a matter of the decision table.
+ * @param sampled Over one transport each, by turns
+ */
+export function testFaults(faults: readonly Fault[], { sampled }: { sampled: boolean }): void {
+  // Node's fetch keeps a connection that it used by the test's clock for as long as that clock was ahead, some 20 s: in a process
+  // that others use, that is no way for what uses one again.
+  const wayOf = (fault: Fault, at: number) => (fault.afterGoodCall ? 0 : at % 2);
+  const runs = faults.flatMap((fault, at) =>
+    runsOf(fault, at).filter((_, way) => !sampled || way === wayOf(fault, at)),
+  );
+  const seen = new Map<Run, Seen>();
+  const unhandled: unknown[] = [];
+  const leaks: string[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+
+  beforeAll(async () => {
+    process.on("unhandledRejection", note).on("uncaughtException", note);
+    // Calls wait side by side, each with a server and a client of its own; where time counts, one after another.
+    for (const [atOnce, phase, clock] of [
+      [50, runs.filter(({ isTimed, fault }) => !isTimed && !fault.heavy)],
+      [2, runs.filter(({ isTimed, fault }) => !isTimed && fault.heavy)],
+      [1, runs.filter(({ isTimed }) => isTimed), new TestClock()],
+    ] as readonly [number, Run[], TestClock?][]) {
+      const lane = async (): Promise<void> => {
+        for (let run = phase.shift(); run; run = phase.shift()) {
+          seen.set(run, await runFault(run.fault, run.operation, run.transport.options, clock));
+        }
+      };
+      clock?.install();
+      await Promise.all(Array.from({ length: atOnce }, lane));
+      clock?.remove();
+      leaks.push(...takeLeaks());
+    }
+    await Promise.all([...seen.values()].map(({ left }) => left));
+  }, 300_000);
+  afterAll(() => void process.off("unhandledRejection", note).off("uncaughtException", note));
+
+  test.each(runs)("$fault.name: $operation.operation over $transport.name", async (run) => {
+    const { skipped } = seen.get(run) ?? {};
+    if (skipped === undefined) await expectRight(run, seen.get(run));
+    else console.warn(`SKIPPED: ${run.fault.name}: ${skipped}`);
+  });
+
+  test("no rejection and no exception was left unhandled, and no error shows the key", () =>
+    expect([unhandled, leaks]).toEqual([[], []]));
+}
+
+// A large body is the matter of what sends one.
+function runsOf(fault: Fault, at: number): readonly Run[] {
+  const calls = operationCalls.filter(
+    ({ operation }) =>
+      fault.bodyBytes === undefined || /^(uploadDatasetFile|rerankDocuments)$/.test(operation),
+  );
+  return transports.map((transport, way) => {
+    const { fetch } = transport.options;
+    const { timeoutMs, connectTimeoutMs } = { ...fault.client, ...(fetch && fault.overFetch?.client) };
+    // An upload never goes out on a connection that was idle for a second.
+    const isTimed =
+      timeoutMs !== undefined || connectTimeoutMs !== undefined || fault.afterGoodCall !== undefined;
+    return { transport, operation: calls[(at + way) % calls.length] as OperationCall, fault, isTimed };
+  });
+}
+
+async function expectRight({ transport, operation, fault }: Run, seen: Seen | undefined): Promise<void> {
+  if (seen === undefined) throw new Error("The call was not made.");
+  const over = transport.options.fetch ? fault.overFetch : undefined;
+  const expected = (over?.outcomes ?? fault.outcomes)[operation.operation];
+  const allowed = [expected, ...(over?.or ? [over.or[operation.operation]] : [])];
+  expect(allowed.flatMap((outcome) => cautious(outcome, transport))).toContainEqual(foundIn(seen));
+  const error = statusErrorOf(seen);
+  if (error) expect(error.operation).toBe(operation.operation);
+  expect(JSON.stringify(seen.value) ?? "").not.toContain("poison");
+  expect([seen.lateMs, seen.strayed, await seen.left]).toEqual([0, 0, 0]);
+}
+
+// Attempts are told of by errors alone.
+function foundIn(seen: Seen): object {
+  const { requests } = seen;
+  const error = statusErrorOf(seen);
+  if (!error) return "error" in seen ? { thrown: seen.error } : { code: "OK", requests };
+  const { code, executed, inferred, codeSource, attempts } = error;
+  return { code, executed, inferred, codeSource, requests, attempts: attempts.length };
+}
+
+// A fetch function tells less of the network: it may not know that nothing ran, never the reverse.
+function cautious(outcome: Outcome, { options }: Run["transport"]): readonly object[] {
+  const { attempts: _, ...succeeded } = outcome;
+  if (outcome.code === "OK") return [succeeded];
+  const careful = options.fetch && outcome.executed === "no";
+  return careful ? [outcome, { ...outcome, executed: "unknown" }] : [outcome];
 }

@@ -77,12 +77,8 @@ export function hashed(number: number, seed = 0): number {
 
 export interface Service {
   readonly name: string;
-  /** The requests a second that it allows. */
-  readonly perSecond?: number;
   /** How long a ranking takes, if its rule does not say otherwise. */
   readonly responseMs: number;
-  /** When it works again, in milliseconds since the first request. */
-  readonly mendedMs?: number;
   /** How many rows can never be ranked. */
   readonly poison?: number;
   /** Whether the caller aborts the run at about a quarter. */
@@ -102,17 +98,31 @@ const between =
 
 const never: Service["open"] = () => () => undefined;
 
+const halved = (ms: number): number => (ms > 3_000 && ms < 8_000 ? 32 : 64);
+// What a stranger leaves of 40.
+const leftByStranger = (ms: number): number => (Math.floor(ms / 4_000) % 2 === 0 ? 30 : 10);
+const wokenMs = 10_000;
+const eachReplica = 4;
+// 1, 2, 4 ... replicas, the first after ten seconds and the last after a minute.
+const replicas = (ms: number): number => (ms < wokenMs ? 0 : 2 ** Math.min(5, Math.floor(ms / wokenMs) - 1));
+// Half a second of each three, at a random time.
+const inBurst = (ms: number, seed: number): boolean => {
+  const from = 2_500 * hashed(Math.floor(ms / 3_000), seed);
+  return ms % 3_000 >= from && ms % 3_000 < from + 500;
+};
+const tokensASecond = 60_000;
+// From 50 to 5,000.
+const tokensOf = (row: number): number => Math.round(50 * 100 ** hashed(row));
+
 export const services: readonly Service[] = [
   {
     name: "20 a second, 429 without Retry-After",
-    perSecond: 20,
     responseMs: 200,
     open: () => perSecond(20),
     known: { perSecond: 20 },
   },
   {
     name: "20 a second, 429 with Retry-After: 1",
-    perSecond: 20,
     responseMs: 200,
     open: () => perSecond(20, { ...tooMany, retryAfter: 1 }),
     known: { perSecond: 20 },
@@ -144,7 +154,6 @@ export const services: readonly Service[] = [
   {
     name: "an outage of 20 s",
     responseMs: 200,
-    mendedMs: 21_000,
     isChanging: true,
     open: () => between(1_000, 21_000, { status: 503, code: "UNAVAILABLE" }),
     known: { atOnce: (ms) => (ms > 1_000 && ms < 21_000 ? 0 : Number.POSITIVE_INFINITY) },
@@ -153,33 +162,13 @@ export const services: readonly Service[] = [
   {
     name: "a key revoked for 5 s",
     responseMs: 200,
-    mendedMs: 6_000,
     isChanging: true,
     open: () => between(1_000, 6_000, { status: 401, code: "UNAUTHENTICATED" }),
     known: { atOnce: (ms) => (ms > 1_000 && ms < 6_000 ? 0 : Number.POSITIVE_INFINITY) },
   },
   // Slow, so that there is much under way, and left, when the caller's word arrives.
   { name: "the caller cancels", responseMs: 2_000, isCancelled: true, open: never },
-];
-
-const halved = (ms: number): number => (ms > 3_000 && ms < 8_000 ? 32 : 64);
-// What a stranger leaves of 40.
-const leftByStranger = (ms: number): number => (Math.floor(ms / 4_000) % 2 === 0 ? 30 : 10);
-const wokenMs = 10_000;
-const eachReplica = 4;
-// 1, 2, 4 ... replicas, the first after ten seconds and the last after a minute.
-const replicas = (ms: number): number => (ms < wokenMs ? 0 : 2 ** Math.min(5, Math.floor(ms / wokenMs) - 1));
-// Half a second of each three, at a random time.
-const inBurst = (ms: number, seed: number): boolean => {
-  const from = 2_500 * hashed(Math.floor(ms / 3_000), seed);
-  return ms % 3_000 >= from && ms % 3_000 < from + 500;
-};
-const tokensASecond = 60_000;
-// From 50 to 5,000.
-const tokensOf = (row: number): number => Math.round(50 * 100 ** hashed(row));
-
-/** Services whose limit or speed changes, by load, in time or by the request. */
-export const changingServices: readonly Service[] = [
+  // Their limit or speed changes, by load, in time or by the request.
   { name: "a queue with one server", responseMs: 50, open: () => queue(1, 50), known: { atOnce: () => 2 } },
   {
     name: "a queue with 16 servers",

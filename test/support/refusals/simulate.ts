@@ -13,11 +13,7 @@ import { hashed, type Rule, type Service } from "./services.js";
 export interface Figures {
   /** From the first request to the last response. */
   readonly ms: number;
-  /** From the first request to the last request, as the matrix counts. */
-  readonly lastRequestMs: number;
   readonly requests: number;
-  /** When each ranking came. */
-  readonly rankedMs: readonly number[];
   /** Rows without a ranking, apart from those that can have none. */
   readonly lost: number;
 }
@@ -88,9 +84,7 @@ class Simulation {
   #done = 0;
   #requests = 0;
   #lost = 0;
-  #lastRequestMs = 0;
   #lastMs = 0;
-  #rankedMs: number[] = [];
 
   constructor(service: Service, limiterOf: () => Limiter, seed: number) {
     this.#service = service;
@@ -113,15 +107,13 @@ class Simulation {
     const beganMs = this.#clock.now();
     this.#rows += rows;
     this.#left = Array.from({ length: rows }, (_, row) => this.#rows - 1 - row);
-    [this.#requests, this.#lost, this.#rankedMs] = [0, 0, []];
+    [this.#requests, this.#lost] = [0, 0];
     this.#start();
     while (this.#done < this.#rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
     this.#schedule.close();
     return {
       ms: this.#lastMs - beganMs,
-      lastRequestMs: this.#lastRequestMs - beganMs,
       requests: this.#requests,
-      rankedMs: this.#rankedMs.map((ms) => ms - beganMs),
       lost: this.#lost - (isFirst ? (this.#service.poison ?? 0) : 0),
     };
   }
@@ -147,7 +139,6 @@ class Simulation {
   #send(call: Call, now: number): void {
     const schedule = this.#schedule;
     this.#requests += 1;
-    this.#lastRequestMs = now;
     this.#active += 1;
     const said = this.#rule({ row: call.row, at: now, ms: now - this.#serviceFrom, active: this.#active });
     const no = said !== undefined && "status" in said ? said : undefined;
@@ -191,10 +182,8 @@ class Simulation {
   #settle(call: Call, isRanked: boolean): void {
     this.#done += 1;
     this.#lastMs = this.#clock.now();
-    if (isRanked) {
-      call.responded();
-      this.#rankedMs.push(this.#lastMs);
-    } else this.#lost += 1;
+    if (isRanked) call.responded();
+    else this.#lost += 1;
     this.#underWay.delete(call);
   }
 

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { inspect } from "node:util";
 import fc, { type Arbitrary, type Parameters } from "fast-check";
 import {
@@ -6,8 +7,8 @@ import {
   createClient,
   isStatusError,
   type StatusError,
-} from "../../../../src/index.js";
-import { canaryKey } from "../../../support/canary.js";
+} from "../../../src/index.js";
+import { canaryKey } from "../../support/canary.js";
 
 /** The seed of every property of this file: TUNERANK_SEED, or a new one; printed, so that a failure can be repeated. */
 export const seed: number = Number(process.env.TUNERANK_SEED ?? Math.trunc(Math.random() * 2 ** 31));
@@ -121,8 +122,6 @@ export const visible: Arbitrary<string> = fc
   .integer({ min: 0x21, max: 0x7e })
   .map((code) => String.fromCharCode(code));
 
-import assert from "node:assert/strict";
-
 /** Far more than a case takes on a busy machine, far less than a pattern that backtracks. */
 export const quicklyMs = 10_000;
 
@@ -163,4 +162,12 @@ export function hides(error: StatusError, secret: string): void {
 /** The bytes of a text, for a response of the echo server. */
 export function base64(text: string): string {
   return Buffer.from(text).toString("base64");
+}
+
+// 408 and 499: somebody stopped waiting, whatever the service did.
+const mayHaveRun: ReadonlySet<number> = new Set([408, 499]);
+
+/** Whether the table calls this status refused: the service then never does the work. */
+export function isRefusal(status: number): boolean {
+  return status === 501 || (status >= 400 && status < 500 && !mayHaveRun.has(status));
 }

@@ -1,22 +1,28 @@
+// Where connections go: through which proxy, and to which address of a name.
 import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, Socket } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
+import { memberOf } from "../../src/values.js";
+import { useNoBackoff } from "../support/backoff.js";
 import { certificate } from "../support/certificate.js";
+import { connect, failureOf } from "../support/clients.js";
+import { respond } from "../support/countingServer.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
+import { useHostAddresses } from "../support/hostAddresses.js";
 import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
 import { useSecureServer } from "../support/secureServer.js";
+import { slowListener } from "../support/slowListener.js";
 
-// Which addresses go through a proxy, held against curl; and tunnels through squid.
-const has = (program: string, ...args: string[]): boolean => !spawnSync(program, args).error;
-const withoutCurl = has("curl", "--version") ? "" : " (skipped: there is no curl)";
-const _withoutSquid = has("squid", "-v") ? "" : " (skipped: there is no squid)";
+// Which addresses go through a proxy, held against curl.
+const withoutCurl = spawnSync("curl", ["--version"]).error ? " (skipped: there is no curl)" : "";
 
 // What this curl does with a list that has ports, brackets or networks of IPv6 depends on its version: those are tested below by themselves.
 const exceptions: readonly (readonly [list: string, url: string])[] = [
@@ -42,7 +48,7 @@ const exceptions: readonly (readonly [list: string, url: string])[] = [
 describe.skipIf(withoutCurl)(`curl${withoutCurl}`, () => {
   // It refuses everything: that it is asked is what counts.
   const asked: string[] = [];
-  const proxy = createServer((socket) => {
+  const proxy = createTcpServer((socket) => {
     socket
       .on("error", () => {})
       .once("data", (head) => {
@@ -153,3 +159,40 @@ describe("the proxy of the environment", () => {
     });
   });
 });
+
+const name = useHostAddresses();
+useNoBackoff();
+
+test("an address that is dead for good costs its share once, when another came back", async ({ skip }) => {
+  const slow = (await slowListener()) ?? skip("This system makes connections beyond a listener's backlog.");
+  const { port } = slow;
+  const client = connect(`http://${name.host}:${port}`, {
+    allowInsecureHttp: true,
+    connectTimeoutMs: 1_200,
+  });
+  const resume = () => client.reinforcementFineTuningJobs.resume("job-1");
+  const message = async () => (await failureOf(resume)).message;
+  name.addresses = ["127.0.0.1", "::1"];
+  await message();
+  expect(await timeOf(message)).toBe(600);
+  const back = createServer(respond)
+    .on("error", () => {})
+    .listen(port, "127.0.0.2");
+  await once(back, "listening").catch(() => skip("This system has one address of its own."));
+  name.addresses = ["127.0.0.1", "127.0.0.2"];
+  await resume();
+  name.addresses = ["127.0.0.1", "::1"];
+  expect(await timeOf(message)).toBe(undefined);
+  back.closeAllConnections();
+  back.close();
+  await slow.close();
+});
+
+// The milliseconds that the options of a connection allow for each address.
+async function timeOf(call: () => Promise<unknown>): Promise<unknown> {
+  const connects = vi.spyOn(Socket.prototype, "connect");
+  await call();
+  const [normalized] = connects.mock.calls.at(-1) ?? [];
+  connects.mockRestore();
+  return memberOf(memberOf(normalized, "0"), "autoSelectFamilyAttemptTimeout");
+}
