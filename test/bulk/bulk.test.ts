@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
-import { type Client, isStatusError, type StatusError } from "../../src/index.js";
+import type { Client } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { collect } from "../support/bulkRuns.js";
-import { connect, transports } from "../support/clients.js";
+import { connect, failureOf, transports } from "../support/clients.js";
 import { ranked } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { isPending, until } from "../support/turns.js";
@@ -18,15 +18,6 @@ function requests(count: number): RerankAllRequest[] {
     query: `q${index}`,
     documents: ["a", "b"],
   }));
-}
-
-async function failure(running: Promise<unknown>): Promise<StatusError & Record<string, unknown>> {
-  const error = await running.then(
-    () => undefined,
-    (thrown) => thrown,
-  );
-  if (!isStatusError(error)) throw new Error(`No StatusError: ${error}`);
-  return error as StatusError & Record<string, unknown>;
 }
 
 describe.each(transports)("rerankAll over $name", ({ options }) => {
@@ -61,14 +52,15 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     server.reply((request) =>
       queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : responseTo(request),
     );
-    const wrong = [{ id: "empty", query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
+    const id = { of: "any type" };
+    const wrong = [{ id, query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
     const all = [...requests(3), ...wrong] as RerankAllRequest[];
     const results = await collect(rerankAll(client(), all, { ordered: true }));
     expect(results.map(({ id, error }) => [id, error?.code])).toEqual([
       ["r0", undefined],
       ["r1", "INVALID_ARGUMENT"],
       ["r2", undefined],
-      ["empty", "INVALID_ARGUMENT"],
+      [id, "INVALID_ARGUMENT"],
       [undefined, "INVALID_ARGUMENT"],
       [undefined, "INVALID_ARGUMENT"],
     ]);
@@ -85,7 +77,7 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     const run = async (): Promise<void> => {
       for await (const { id } of rerankAll(client(), requests(100), { concurrency: 1 })) results.push(id);
     };
-    const error = await failure(run());
+    const error = await failureOf(run);
     expect(results).toEqual(["r0", "r1"]);
     expect(error).toMatchObject({ code, done: 2, notDone: ["r2"], executed: "yes", httpStatus: status });
     expect(error.message).toContain("The run ended with 2 results and 1 request without a result.");
@@ -143,7 +135,7 @@ test("an abort ends the run with what is not done", async () => {
   expect((await run.next()).value?.id).toBe("r0");
   await server.received(3);
   controller.abort("enough");
-  const error = await failure(run.next());
+  const error = await failureOf(() => run.next());
   expect(error).toMatchObject({ code: "CANCELLED", cause: "enough", done: 1, notDone: ["r1", "r2"] });
   expect(await run.next()).toEqual({ done: true, value: undefined });
 });
@@ -158,18 +150,10 @@ test.each([undefined, null, {}, { rerank: async () => ({}) }, new Proxy({}, { ge
 );
 
 test("a client that has no key ends the run, whatever is to be ranked", async () => {
-  const error = await failure(
-    collect(rerankAll(connect("", { baseUrl: undefined }), requests(9), { concurrency: 1 })),
-  );
+  const client = connect("", { baseUrl: undefined });
+  const error = await failureOf(() => collect(rerankAll(client, requests(9), { concurrency: 1 })));
   expect(error).toMatchObject({ code: "INVALID_ARGUMENT", done: 0, executed: "no" });
   expect(error.message).toContain("baseUrl is missing.");
-});
-
-test("ids may be of any type", async () => {
-  server.reply(responseTo);
-  const id = { line: 7 };
-  const [result] = await collect(rerankAll(connect(server.url), [{ id, query: "q", documents: ["a"] }]));
-  expect(result?.id).toBe(id);
 });
 
 test.each<[unknown, string]>([
@@ -178,10 +162,30 @@ test.each<[unknown, string]>([
     { concurrency: "many" },
     'concurrency must be a whole number, "auto", or { max: 200 } for auto up to 200.',
   ],
+  [{ concurrency: { max: 0 } }, "concurrency.max must be at least 1, not 0."],
+  [{ concurrency: { most: 5 } }, "Unknown option concurrency.most"],
   [{ timeoutMs: 0 }, "timeoutMs must be greater than 0, not 0."],
   [{ totalTimeout: 5 }, "did you mean totalTimeoutMs?"],
   [{ maxRetries: 2 }, "Unknown option maxRetries"],
   [{ signal: {} }, "signal must be an AbortSignal."],
+  [{ batchSize: 0 }, "batchSize"],
+  [{ split: "x" }, "split"],
+  ...["maxRequests", "maxTokens"].flatMap((name) =>
+    [0, 1.5, Number.NaN, "9"].map((value): [unknown, string] => [{ [name]: value }, name]),
+  ),
+  [{ rate: { requestsPerMinute: 0 } }, "rate.requestsPerMinute must be greater than 0, not 0."],
+  [
+    { rate: { requestPerMinute: 5 } },
+    "Unknown option rate.requestPerMinute: did you mean requestsPerMinute?",
+  ],
+  [{ rate: { tokensPerMinute: "many" } }, "rate.tokensPerMinute must be a number."],
+  [{ rate: 600 }, "rate must be an object"],
+  // Of several the first is named.
+  [{ concurrency: 0, maxPauseMs: -1 }, "concurrency must be at least 1, not 0."],
+  [{ maxPauseMs: -1, concurrency: 0 }, "maxPauseMs must be at least 0, not -1."],
+  [{ maxPauseMs: Number.NEGATIVE_INFINITY }, "maxPauseMs must be at least 0, not -Infinity."],
+  [{ maxPauseMs: Number.NaN }, "maxPauseMs must be a number of milliseconds, or Infinity."],
+  [{ maxPauseMs: null }, "maxPauseMs must be a number of milliseconds, or Infinity."],
 ])("options %j are refused at once", (options, message) => {
   expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);
 });

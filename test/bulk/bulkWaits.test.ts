@@ -1,13 +1,21 @@
+import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { type RerankAllAttempt, type RerankAllOptions, rerankAll } from "../../src/bulk/index.js";
-import type { StatusError } from "../../src/index.js";
+import {
+  type RerankAllAttempt,
+  type RerankAllOptions,
+  type RerankAllRequest,
+  type RerankAllResult,
+  rerankAll,
+} from "../../src/bulk/index.js";
+import { attemptPolicy, runBatches, stopSending } from "../../src/engine.js";
+import { type AttemptEvent, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { collect, good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { isPending, turns, until } from "../support/turns.js";
+import { isPending, soon, turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
 const clock = useTestClock();
@@ -17,30 +25,6 @@ describe("a row that waits", () => {
 
   const away: Reply = { status: 503, json: { code: "UNAVAILABLE" } };
   const busy = (seconds: number): Reply => ({ status: 429, headers: { "retry-after": `${seconds}` } });
-
-  // Node waits for no timer of the test's clock, so each response is waited for.
-  async function settle(): Promise<void> {
-    for (let seen = -1; seen !== server.requests.length; ) {
-      seen = server.requests.length;
-      await turns();
-      if (server.requests.length === seen) await turns(60);
-    }
-  }
-
-  test("one Retry-After holds back every worker, and nothing is sent earlier", async () => {
-    server.reply((request) => (queryOf(request) === "1" && server.requests.length < 4 ? busy(30) : good));
-    const run = collect(rerankAll(connect(server.url), requestsOf(20), { concurrency: 2 }));
-    await clock.waitsFor(30_000);
-    await settle();
-    const before = server.requests.length;
-    expect(before).toBeLessThan(5);
-    clock.pass(29_999);
-    await settle();
-    expect(server.requests).toHaveLength(before);
-    clock.pass(1);
-    expect((await run).filter(({ error }) => error)).toEqual([]);
-    expect(server.requests).toHaveLength(21);
-  });
 
   test("a transient failure is tried again until the request's time is over, however often that is", async () => {
     let attempts = 0;
@@ -109,65 +93,6 @@ describe("a row that waits", () => {
     expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "yes", done: 1, notDone: ["1", "2"] });
     expect((error as StatusError).message).toContain("The run was not over within 5000 ms (totalTimeoutMs).");
   });
-
-  test("in an outage one attempt at a time finds out when the service is back, and nothing is lost", async () => {
-    const count = 60;
-    let [open, most] = [0, 0];
-    server.reply((request, response) => {
-      open += 1;
-      response.on("finish", () => {
-        open -= 1;
-      });
-      const { length } = server.requests;
-      const isAway = length >= 20 && length < 50;
-      // Those that were in flight as it went away have failed by then.
-      if (isAway && length >= 40) most = Math.max(most, open);
-      return isAway ? away : queryOf(request) ? good : undefined;
-    });
-    const results = await collect(rerankAll(connect(server.url), requestsOf(count), { concurrency: 8 }));
-    expect(results.filter(({ error }) => error)).toEqual([]);
-    expect(server.requests).toHaveLength(count + 30);
-    expect(most).toBe(1);
-  });
-
-  test("concurrency adapts: four at first, doubled until the service refuses, then as many as it took", async () => {
-    const waiting: ((status: number) => void)[] = [];
-    server.reply((_request, response) => {
-      waiting.push((status) => response.writeHead(status).end(JSON.stringify(good.json)));
-      return undefined;
-    });
-    // Responds to all that are under way after 200 ms, all but so many with a refusal, and sees how many are under way then.
-    const round = async (count: number, most = Number.POSITIVE_INFINITY): Promise<number> => {
-      await until(() => waiting.length >= count);
-      await settle();
-      const there = waiting.splice(0);
-      // A refusal takes no time.
-      for (const respond of there.slice(most)) respond(429);
-      if (there.length > most) await until(() => refused() === there.length - most);
-      const held = waiting.splice(0);
-      clock.pass(200);
-      for (const respond of [...there.slice(0, most), ...held]) respond(200);
-      return there.length;
-    };
-    const events: RerankAllAttempt[] = [];
-    const refused = (): number => events.filter(({ code }) => code).length;
-    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
-    const run = collect(rerankAll(connect(server.url), requestsOf(1000), { onAttempt }));
-    // What a larger number brings is known once those that began with it get a response.
-    expect([await round(4), await round(8), await round(8)]).toEqual([4, 8, 8]);
-    expect(await round(16, 10)).toBe(16);
-    expect([await round(10), await round(10)]).toEqual([10, 10]);
-    expect(events[0]).toMatchObject({ id: "0", number: 1, httpStatus: 200, concurrency: 4 });
-    expect(events.filter(({ code }) => code).at(-1)).toMatchObject({
-      waitMs: 0,
-      concurrency: 10,
-      httpStatus: 429,
-    });
-    server.reply(good);
-    await settle();
-    for (const respond of waiting.splice(0)) respond(200);
-    expect(await run).toHaveLength(1000);
-  });
 });
 
 describe("a rate", () => {
@@ -220,24 +145,141 @@ describe("a rate", () => {
       expect(error).toBeUndefined();
     expect(new Set(told)).toEqual(new Set([5]));
   });
+});
 
-  test.each<[unknown, string]>([
-    [{ rate: { requestsPerMinute: 0 } }, "rate.requestsPerMinute must be greater than 0, not 0."],
-    [
-      { rate: { requestPerMinute: 5 } },
-      "Unknown option rate.requestPerMinute: did you mean requestsPerMinute?",
-    ],
-    [{ rate: { tokensPerMinute: "many" } }, "rate.tokensPerMinute must be a number."],
-    [{ rate: 600 }, "rate must be an object"],
-    [{ concurrency: { max: 0 } }, "concurrency.max must be at least 1, not 0."],
-    // Of several the first is named.
-    [{ concurrency: 0, maxPauseMs: -1 }, "concurrency must be at least 1, not 0."],
-    [{ maxPauseMs: -1, concurrency: 0 }, "maxPauseMs must be at least 0, not -1."],
-    [{ maxPauseMs: Number.NEGATIVE_INFINITY }, "maxPauseMs must be at least 0, not -Infinity."],
-    [{ maxPauseMs: Number.NaN }, "maxPauseMs must be a number of milliseconds, or Infinity."],
-    [{ maxPauseMs: null }, "maxPauseMs must be a number of milliseconds, or Infinity."],
-    [{ concurrency: { most: 5 } }, "Unknown option concurrency.most"],
-  ])("%j is refused before anything is sent", (options, message) => {
-    expect(() => rerankAll(connect(server.url), [], options as RerankAllOptions)).toThrow(message);
+describe("a run that is stopped", () => {
+  function* endless(): Generator<RerankAllRequest> {
+    for (let id = 0; ; id++) yield { id: `${id}`, query: `${id}`, documents: ["a"] };
+  }
+
+  /** Holds each response back until `release` is called with it. */
+  function holdAll(): { readonly held: ServerResponse[]; release(status?: number, body?: object): void } {
+    const held: ServerResponse[] = [];
+    server.reply((_request, response) => {
+      held.push(response);
+      return undefined;
+    });
+    return {
+      held,
+      release(status = 200, body = good.json as object) {
+        for (const response of held.splice(0))
+          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      },
+    };
+  }
+
+  async function collect(results: AsyncIterable<RerankAllResult>) {
+    const all: RerankAllResult[] = [];
+    try {
+      for await (const result of results) all.push(result);
+    } catch (error) {
+      return { all, error: error as StatusError };
+    }
+    return { all, error: undefined };
+  }
+
+  describe("stopSending", () => {
+    useNoBackoff();
+
+    test("ends a run with CANCELLED after the results of the requests in flight, and sends nothing more", async () => {
+      const { held, release } = holdAll();
+      const results = rerankAll(connect(server.url), endless(), { concurrency: 3 });
+      const run = collect(results);
+      await until(() => held.length === 3);
+      stopSending(results);
+      await turns();
+      expect(await isPending(run)).toBe(true);
+      release();
+      const { all, error } = await run;
+      expect(all.map(({ id }) => id).sort()).toEqual(["0", "1", "2"]);
+      expect(all.every(({ response }) => response)).toBe(true);
+      expect(error).toMatchObject({ code: "CANCELLED", notDone: [], done: 3 });
+      expect(server.requests).toHaveLength(3);
+    });
+
+    test("retries nothing: a request that fails for a moment has no result", async () => {
+      const { held, release } = holdAll();
+      const results = rerankAll(connect(server.url), endless(), { concurrency: 2 });
+      const run = collect(results);
+      await until(() => held.length === 2);
+      stopSending(results);
+      release(503, { code: "UNAVAILABLE" });
+      const { all, error } = await run;
+      expect(all).toEqual([]);
+      expect(error).toMatchObject({ code: "CANCELLED", notDone: ["0", "1"] });
+      expect(server.requests).toHaveLength(2);
+    });
+
+    test("waits for no pause that the service asked for", async () => {
+      server.reply((request) =>
+        queryOf(request) === "0" ? { status: 429, headers: { "retry-after": "30" } } : good,
+      );
+      const results = rerankAll(connect(server.url), endless(), { concurrency: 1 });
+      const run = collect(results);
+      await clock.waitsFor(30_000);
+      stopSending(results);
+      expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0"] } });
+      expect(server.requests).toHaveLength(1);
+    });
+
+    test("before the first `next` sends nothing; after the last request it changes nothing", async () => {
+      server.reply(good);
+      const early = rerankAll(connect(server.url), endless());
+      stopSending(early);
+      expect(await collect(early)).toMatchObject({ all: [], error: { code: "CANCELLED" } });
+      expect(server.requests).toEqual([]);
+      const late = rerankAll(connect(server.url), [{ id: "a", query: "0", documents: ["a"] }]);
+      await late.next();
+      stopSending(late);
+      expect(await late.next()).toEqual({ done: true, value: undefined });
+    });
+
+    test("a key that is rejected meanwhile does not change why the run ended", async () => {
+      const { held, release } = holdAll();
+      const results = rerankAll(connect(server.url), endless(), { concurrency: 1 });
+      const run = collect(results);
+      await until(() => held.length === 1);
+      stopSending(results);
+      release(401, { code: "UNAUTHENTICATED" });
+      expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0"] } });
+    });
+  });
+
+  describe("runBatches with `stop`", () => {
+    useNoBackoff();
+
+    test("begins nothing more, retries nothing, and lets what is in flight finish", async () => {
+      const held: ServerResponse[] = [];
+      const away: Reply = { status: 429, headers: { "retry-after": "20" } };
+      server.reply((request, response) => {
+        if (queryOf(request) === "0") return away;
+        held.push(response);
+        return undefined;
+      });
+      const client = connect(server.url);
+      const stop = new AbortController();
+      const results: unknown[] = [];
+      const waits: unknown[] = [];
+      const ended = runBatches({
+        ...{ batches: 9, concurrency: 2, untilDeadline: false, signal: undefined, stop: stop.signal },
+        ...{ timeoutMs: Number.POSITIVE_INFINITY, calls: [] },
+        async run(batch, lane) {
+          const onAttempt = ({ waitMs }: AttemptEvent) => waits.push(waitMs);
+          const options = { timeoutMs: 60_000, maxRetries: 2, onAttempt, [attemptPolicy]: lane };
+          const call = client.rerank({ query: `${batch}`, documents: ["a"] }, options);
+          results[batch] = await call.catch((error: unknown) => error);
+        },
+      });
+      await until(() => held.length === 1 && waits.length === 1);
+      stop.abort();
+      await until(() => results[0] !== undefined);
+      expect(results[0]).toMatchObject({ code: "CANCELLED", attempts: [{ httpStatus: 429 }] });
+      expect(await isPending(ended)).toBe(true);
+      held[0]?.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(good.json));
+      const failed = await soon(ended, "the end of the batches");
+      expect(isStatusError(failed?.error, "CANCELLED")).toBe(true);
+      expect(results[1]).toEqual(good.json);
+      expect(server.requests).toHaveLength(2);
+    });
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { httpStatuses, meanings, operations, requests } from "../../src/generated/contract.js";
+import { httpStatuses, meanings, operations } from "../../src/generated/contract.js";
 import type { Code } from "../../src/generated/types.js";
-import type { OperationId, RerankRequest, RerankResponse } from "../../src/index.js";
+import type { OperationId } from "../../src/index.js";
 import {
+  type ContractSchema,
   contract,
   contractOperations,
   idsWhere,
   isSafe,
   operationNamed,
-  responseExample,
   schemaNamed,
 } from "../support/contract.js";
 import { codeTable, errorStatuses } from "../support/serviceTables.js";
@@ -175,47 +175,287 @@ describe("operations", () => {
       for (const [name, { value }] of Object.entries(examples)) expect(value).toMatchObject({ code: name });
     },
   );
+});
 
-  test("the generated rules are those of the requests", () => {
-    expect(requests).toMatchObject({
-      resumeReinforcementFineTuningJob: { body: { type: "object", additionalProperties: false } },
-      rerankDocuments: {
-        contentType: "application/json",
-        body: {
-          required: ["query", "documents"],
-          properties: {
-            query: { type: "string" },
-            documents: { type: "array", minItems: 1, items: { type: "string" } },
-            model: { type: "string", pattern: "^accounts/[^/]+/models/[^/]+$" },
-            top_n: { type: "integer", minimum: 1 },
-            return_documents: { type: "boolean" },
-            task: { type: "string" },
-          },
-        },
-      },
-      scaleDeployment: {
-        body: { required: ["replicaCount"], properties: { replicaCount: { type: "integer", minimum: 0 } } },
-      },
-      uploadDatasetFile: {
-        contentType: "multipart/form-data",
-        body: {
-          required: ["file"],
-          properties: { file: { type: "string", "x-max-bytes": 150 * 1024 * 1024 } },
-        },
-      },
-    });
+// Fields as the service's tables write them: "name: type", then what else they say of it. A change of the service's
+// belongs here, too.
+const tables: Readonly<Record<string, readonly string[]>> = {
+  RerankRequest: [
+    "query: string, required",
+    "documents: array of string, required, at least 1 item",
+    "model: string",
+    "top_n: int64, at least 1",
+    "return_documents: boolean, default true",
+    "task: string",
+  ],
+  RerankResponse: [
+    "object: string, required, list",
+    "model: string, required",
+    "data: array of RerankResult, required",
+    "usage: RerankUsage, required",
+  ],
+  RerankResult: ["index: int64, required", "relevance_score: number, required", "document: string"],
+  RerankUsage: ["prompt_tokens: int64, required", "total_tokens: int64, required"],
+  JobResumption: [],
+  DeploymentScale: ["replicaCount: int64, required, at least 0"],
+  DeploymentScaleResult: [],
+  DatasetUpload: ["file: string, binary, required, at most 157286400 bytes"],
+  DatasetFile: [
+    "id: string, required",
+    "object: string, required",
+    "bytes: int64, required",
+    "created_at: int64, required",
+    "filename: string, required",
+    "purpose: string, required",
+  ],
+  ReinforcementFineTuningJob: [
+    "name: string, read-only",
+    "displayName: string",
+    "createTime: string, date-time, read-only",
+    "completedTime: string, date-time, read-only",
+    "dataset: string, required",
+    "evaluationDataset: string",
+    "evalAutoCarveout: boolean",
+    "state: JobState, read-only",
+    "status: Status, read-only",
+    "createdBy: string, read-only",
+    "trainingConfig: BaseTrainingConfig",
+    "evaluator: string, required",
+    "trackerConfig: TrackerConfig",
+    "objectStorageAConfig: ObjectStorageAConfig",
+    "objectStorageBConfig: ObjectStorageBConfig",
+    "outputStats: string, read-only",
+    "jobProgress: JobProgress, read-only",
+    "inferenceParameters: InferenceParameters",
+    "chunkSize: int32, default 200, at least 1, at most 10000",
+    "outputMetrics: string, read-only",
+    "maxInferenceReplicaCount: int32, default 1",
+    "nodeCount: int32, default 1",
+    "lossConfig: LossConfig",
+    "trainerLogsSignedUrl: string, read-only",
+    "acceleratorSeconds: AcceleratorSeconds, read-only",
+    "maxConcurrentRollouts: int32",
+    "maxConcurrentEvaluations: int32",
+    "purpose: Purpose",
+    "useReservation: boolean",
+    "encryptionState: EncryptionState, read-only",
+  ],
+  BaseTrainingConfig: [
+    "outputModel: string",
+    "baseModel: string",
+    "warmStartFrom: string",
+    "jinjaTemplate: string, deprecated",
+    "learningRate: number, float",
+    "maxContextLength: int32",
+    "loraRank: int32",
+    "epochs: int32",
+    "batchSize: int32, deprecated",
+    "gradientAccumulationSteps: int32, deprecated",
+    "learningRateWarmupSteps: int32",
+    "batchSizeSamples: int32",
+    "optimizerWeightDecay: number, float",
+    "trainerShardingScheme: TrainerShardingScheme",
+    "loraAlpha: int32",
+    "loraDropout: number, float",
+    "loraTargetModules: array of string",
+    "lrScheduler: LearningRateScheduler",
+  ],
+  TrainerShardingScheme: [
+    "tensorParallelism: int32",
+    "pipelineParallelism: int32",
+    "contextParallelism: int32",
+    "expertParallelism: int32",
+    "sequenceParallelism: boolean",
+  ],
+  LearningRateScheduler: ["constant: ConstantSchedule", "linear: LinearSchedule", "cosine: CosineSchedule"],
+  ConstantSchedule: [],
+  LinearSchedule: ["minLrRatio: number, float", "decayRatio: number, float"],
+  CosineSchedule: ["minLrRatio: number, float", "decayRatio: number, float"],
+  TrackerConfig: [
+    "enabled: boolean",
+    "apiKey: string",
+    "project: string",
+    "entity: string",
+    "runId: string",
+    "url: string, read-only",
+  ],
+  ObjectStorageAConfig: ["credentialsSecret: string", "iamRoleArn: string"],
+  ObjectStorageBConfig: [
+    "credentialsSecret: string",
+    "managedIdentityClientId: string, uuid",
+    "tenantId: string, uuid",
+  ],
+  JobProgress: [
+    "percent: int32, at least 0, at most 100",
+    "epoch: int32",
+    "totalInputRequests: int32",
+    "totalProcessedRequests: int32",
+    "successfullyProcessedRequests: int32",
+    "failedRequests: int32",
+    "outputRows: int32",
+    "inputTokens: int32",
+    "outputTokens: int32",
+    "cachedInputTokenCount: int32",
+  ],
+  InferenceParameters: [
+    "maxOutputTokens: int32",
+    "temperature: number, float",
+    "topP: number, float",
+    "topK: int32",
+    "responseCandidatesCount: int32, at least 2",
+    "extraBody: string",
+  ],
+  LossConfig: ["method: LossMethod", "klBeta: number, float", "dpo: DpoConfig", "orpo: OrpoConfig"],
+  DpoConfig: [
+    "beta: number, float, more than 0, less than 0.5",
+    "refCacheConcurrency: int32",
+    "refCacheBatchSize: int32",
+  ],
+  OrpoConfig: ["lambda: number, float"],
+  Status: ["code: Code", "message: string"],
+};
+
+function typeOf({ $ref, allOf, type, format, items }: ContractSchema): string {
+  const reference = $ref ?? (allOf as ContractSchema[] | undefined)?.[0]?.$ref;
+  if (reference !== undefined) return reference.split("/").pop() ?? "";
+  if (type === "array") return `array of ${typeOf(items as ContractSchema)}`;
+  if (type === "integer" && format !== undefined) return format;
+  return format === undefined ? `${type}` : `${type}, ${format}`;
+}
+
+// What each keyword of a field says.
+const words: Readonly<Record<string, (value: unknown) => string>> = {
+  readOnly: () => "read-only",
+  deprecated: () => "deprecated",
+  enum: (values) => `${values}`,
+  default: (value) => `default ${value}`,
+  minimum: (value) => `at least ${value}`,
+  maximum: (value) => `at most ${value}`,
+  exclusiveMinimum: (value) => `more than ${value}`,
+  exclusiveMaximum: (value) => `less than ${value}`,
+  minItems: (value) => `at least ${value} item`,
+  maxItems: (value) => `at most ${value} items`,
+  "x-max-bytes": (value) => `at most ${value} bytes`,
+};
+
+function fieldsOf({ properties = {}, required = [] }: ContractSchema): string[] {
+  return Object.entries(properties).map(([name, field]) => {
+    const said = Object.entries(words).flatMap(([keyword, say]) =>
+      keyword in field ? say(field[keyword]) : [],
+    );
+    const type = typeOf(field);
+    return [`${name}: ${type}`, ...(required.includes(name) ? ["required"] : []), ...said].join(", ");
+  });
+}
+
+describe("schemas", () => {
+  test("the service's facts: each schema has the fields of its table", () => {
+    const objects = Object.entries(contract.components.schemas).filter(([, { type }]) => type === "object");
+    const found = objects.map(([name, schema]) => [name, fieldsOf(schema)]);
+    expect(Object.fromEntries(found)).toEqual({ ...tables, AcceleratorSeconds: [] });
+  });
+
+  test.each([
+    ["RerankRequest", "top_n"],
+    ["RerankResult", "index"],
+    ["RerankUsage", ""],
+    ["DeploymentScale", "replicaCount"],
+    ["DatasetFile", "bytes"],
+    ["DatasetFile", "created_at"],
+  ])("the 64 bits of %s %s are said to be our decision", (name, field) => {
+    const { properties = {}, ...schema } = schemaNamed(name);
+    expect((properties[field] ?? schema)["x-unstated"]).toMatch(/^Not stated:.* size.* Decided:.*64 bits/s);
+  });
+
+  test("acceleratorSeconds maps strings to strings of the int64 format", () => {
+    const values = { type: "string", format: "int64" };
+    expect(schemaNamed("AcceleratorSeconds").additionalProperties).toMatchObject(values);
+  });
+
+  test("chunking is said to need more than 300 rows", () => {
+    expect(field("ReinforcementFineTuningJob.chunkSize").description).toMatch(/more than 300 rows/);
   });
 });
 
-test("the rerank example's response fits its request", () => {
-  const { content = {} } = operationNamed("rerankDocuments").requestBody ?? {};
-  const [example] = Object.values(content["application/json"]?.examples ?? {});
-  const request = example?.value as RerankRequest;
-  const response = responseExample("rerankDocuments") as RerankResponse;
-  const scores = response.data.map(({ relevance_score }) => relevance_score);
-  expect(response.data).toHaveLength(request.top_n as number);
-  expect(response.model).toBe(request.model);
-  expect(scores).toEqual([...scores].sort((a, b) => b - a));
-  expect(new Set(response.data.map(({ index }) => index)).size).toBe(response.data.length);
-  for (const { index, document } of response.data) expect(document).toBe(request.documents[index]);
+function field(path: string): ContractSchema {
+  const [schema = "", name = ""] = path.split(".");
+  const found = schemaNamed(schema).properties?.[name];
+  if (found === undefined) throw new Error(`The contract has no field ${path}.`);
+  return found;
+}
+
+test("the job states are the service's 20", () => {
+  expect(schemaNamed("JobState").enum).toEqual([
+    "JOB_STATE_UNSPECIFIED",
+    "JOB_STATE_CREATING",
+    "JOB_STATE_RUNNING",
+    "JOB_STATE_COMPLETED",
+    "JOB_STATE_FAILED",
+    "JOB_STATE_CANCELLED",
+    "JOB_STATE_DELETING",
+    "JOB_STATE_WRITING_RESULTS",
+    "JOB_STATE_VALIDATING",
+    "JOB_STATE_DELETING_CLEANING_UP",
+    "JOB_STATE_PENDING",
+    "JOB_STATE_EXPIRED",
+    "JOB_STATE_RE_QUEUEING",
+    "JOB_STATE_CREATING_INPUT_DATASET",
+    "JOB_STATE_IDLE",
+    "JOB_STATE_CANCELLING",
+    "JOB_STATE_EARLY_STOPPED",
+    "JOB_STATE_PAUSED",
+    "JOB_STATE_DELETED",
+    "JOB_STATE_ARCHIVED",
+  ]);
+});
+
+test("the meanings of states are those the service gives", () => {
+  expect(schemaNamed("JobState")["x-enumDescriptions"]).toMatchObject({
+    JOB_STATE_UNSPECIFIED: "default",
+    JOB_STATE_PAUSED: "paused, typically due to account suspension or manual intervention",
+    JOB_STATE_DELETED: "deleted",
+    JOB_STATE_ARCHIVED:
+      "user-facing state of a job whose record is kept after deletion (for example within a checkpoint " +
+      "retention window); the internal state is DELETED and public responses show ARCHIVED",
+  });
+});
+
+test("the other enumerations are the service's, with their defaults", () => {
+  const found = ["LossMethod", "Purpose", "EncryptionState"].map((name) => schemaNamed(name).enum);
+  expect(found).toEqual([
+    ["METHOD_UNSPECIFIED", "GRPO", "DAPO", "DPO", "ORPO", "GSPO_TOKEN"],
+    ["PURPOSE_UNSPECIFIED", "PURPOSE_PILOT"],
+    ["ENCRYPTION_STATE_UNSPECIFIED", "ENCRYPTION_STATE_PLAINTEXT", "ENCRYPTION_STATE_CMEK"],
+  ]);
+  const defaults = Object.entries(contract.components.schemas)
+    .filter(([, schema]) => "default" in schema)
+    .map(([name, s]) => [name, s.default]);
+  expect(Object.fromEntries(defaults)).toEqual({
+    LossMethod: "METHOD_UNSPECIFIED",
+    Purpose: "PURPOSE_UNSPECIFIED",
+    EncryptionState: "ENCRYPTION_STATE_UNSPECIFIED",
+    JobState: "JOB_STATE_UNSPECIFIED",
+  });
+});
+
+test("fields that exclude each other do so in the contract too", () => {
+  expect(schemaNamed("BaseTrainingConfig").not).toMatchObject({ required: ["baseModel", "warmStartFrom"] });
+  expect(schemaNamed("ObjectStorageBConfig").not).toMatchObject({
+    required: ["credentialsSecret", "managedIdentityClientId"],
+  });
+  const { minProperties, maxProperties, properties } = schemaNamed("LearningRateScheduler");
+  expect({ minProperties, maxProperties }).toEqual({ minProperties: 1, maxProperties: 1 });
+  expect(Object.keys(properties ?? {})).toEqual(["constant", "linear", "cosine"]);
+});
+
+test("a resume request has no fields, and names of secrets and roles have the service's form", () => {
+  expect(schemaNamed("JobResumption").additionalProperties).toBe(false);
+  for (const path of ["ObjectStorageAConfig.credentialsSecret", "ObjectStorageBConfig.credentialsSecret"]) {
+    const pattern = new RegExp(field(path).pattern as string);
+    expect("accounts/acme/secrets/store").toMatch(pattern);
+    expect("acme/store").not.toMatch(pattern);
+  }
+  const role = new RegExp(field("ObjectStorageAConfig.iamRoleArn").pattern as string);
+  expect("arn:aws:iam::123456789012:role/reader").toMatch(role);
+  expect("arn:aws:iam::123456789012:user/reader").not.toMatch(role);
 });

@@ -62,8 +62,11 @@ test.each([
   },
 );
 
-test("a response without a number of tokens keeps the estimate", () => {
-  const pace = new Pace({ rate: { tokensPerMinute: 60_000 } });
-  pace.counted("many", 400, pace.began(0, 400));
-  expect([pace.opensAt, pace.tokens, pace.isEstimated]).toEqual([100 - spareMs, 0, true]);
-});
+test.each(["many", Number.POSITIVE_INFINITY])(
+  "a response that counts %s tokens keeps the estimate",
+  (tokens) => {
+    const pace = new Pace({ rate: { tokensPerMinute: 60_000 } });
+    pace.counted(tokens, 400, pace.began(0, 400));
+    expect([pace.opensAt, pace.tokens, pace.isEstimated]).toEqual([100 - spareMs, 0, true]);
+  },
+);

@@ -1,13 +1,20 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { Client, RequestOptions, ServiceRequest } from "../../src/index.js";
+import type { RequestOptions, ServiceRequest, StatusError } from "../../src/index.js";
+import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
+import { inTurn, reset, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 const get = (path: string): ServiceRequest => ({ method: "GET", path });
 const bytes = new Uint8Array([0, 255, 128, 13, 10]);
+const circle: Record<string, unknown> = {};
+circle.self = circle;
+const transferred = new Uint8Array([1, 2]);
+structuredClone(transferred, { transfer: [transferred.buffer] });
+const ofBytes = { method: "PUT", contentType: "application/octet-stream" };
 
 const encoded: readonly (readonly [what: string, path: string, sent: string])[] = [
   ["a plain path", "/v1/accounts/acme/datasets/reviews", "/v1/accounts/acme/datasets/reviews"],
@@ -73,44 +80,22 @@ const refused: readonly (readonly [what: string, request: object, options: objec
   ],
   ["an accept that is no header text", { accept: "a\r\nb: c" }, {}, "accept"],
   ["a Map", { method: "PUT", body: new Map() }, {}, "body"],
+  ["bytes whose buffer was transferred", { ...ofBytes, body: transferred }, {}, "argument"],
   ["a stream", { method: "PUT", body: new Blob(["x"]).stream() }, {}, "body"],
   ["a function", { method: "PUT", body: () => {} }, {}, "body"],
   ["a bigint within", { method: "PUT", body: { a: 1n } }, {}, "body"],
   ["NaN within", { method: "PUT", body: { a: [Number.NaN] } }, {}, "body"],
-  ["a circle", { method: "PUT", body: circle() }, {}, "body"],
+  ["a circle", { method: "PUT", body: circle }, {}, "body"],
   ["maxResponseBytes 0", {}, { maxResponseBytes: 0 }, "maxResponseBytes"],
   ["an account", {}, { accountId: "acme" }, "accountId"],
   ["the key as a header of its own", {}, { headers: { Authorization: "Bearer x" } }, "authorization"],
 ];
 
-function circle(): object {
-  const body: Record<string, unknown> = {};
-  body.self = body;
-  return body;
-}
-
-async function expectRefused(client: Client, request: object, options: object, named: string): Promise<void> {
-  const error = await failureOf(() =>
-    client.request({ ...get("/v1/models"), ...request } as ServiceRequest, options as RequestOptions),
-  );
-  expect(error).toMatchObject({ executed: "no", codeSource: "client", operation: "request", attempts: [] });
-  expect(["INVALID_ARGUMENT", "OUT_OF_RANGE"]).toContain(error.code);
-  expect(error.message).toContain(named);
-  expect(server.requests).toEqual([]);
-}
-
 describe.each(transports)("over $name", ({ options }) => {
   test.each(encoded)("%s is sent encoded, and its colons as they are", async (_what, path, sent) => {
-    await connect(server.url, options).request(get(path));
+    // It needs no account.
+    await connect(server.url, { ...options, accountId: undefined }).request(get(path));
     expect(server.only).toMatchObject({ method: "GET", url: sent });
-  });
-
-  test.each(refusedPaths)("%s is refused before anything is sent", async (_what, path) => {
-    await expectRefused(connect(server.url, options), { path }, {}, "path");
-  });
-
-  test.each(refused)("%s is refused before anything is sent", async (_what, request, own, named) => {
-    await expectRefused(connect(server.url, options), request, own, named);
   });
 
   test("the path is appended to that of the base URL, and the query encoded", async () => {
@@ -120,39 +105,31 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.only.url).toBe(`/team/api/v1/models${search}`);
   });
 
-  test.each(["GET", "HEAD", "DELETE", "OPTIONS"] as const)("%s without a body sends none", async (method) => {
-    await connect(server.url, options).request({ method, path: "/v1/models" });
-    const { headers, body } = server.only;
-    expect(headers["content-type"]).toBeUndefined();
-    expect(headers["transfer-encoding"]).toBeUndefined();
-    expect(body.byteLength).toBe(0);
-    expect(headers).toMatchObject({ authorization: `Bearer ${canaryKey}`, accept: "application/json" });
-  });
-
-  test("a POST without a body says that it has none", async () => {
-    await connect(server.url, options).request({ method: "POST", path: "/v1/models" });
-    expect(server.only.headers["content-length"]).toBe("0");
-    expect(server.only.headers["content-type"]).toBeUndefined();
-  });
+  test.each(["GET", "HEAD", "DELETE", "OPTIONS", "POST"] as const)(
+    "%s without a body sends none",
+    async (method) => {
+      await connect(server.url, options).request({ method, path: "/v1/models" });
+      const { headers, body } = server.only;
+      expect(headers["content-type"]).toBeUndefined();
+      expect(headers["transfer-encoding"]).toBeUndefined();
+      if (method === "POST") expect(headers["content-length"]).toBe("0");
+      expect(body.byteLength).toBe(0);
+      expect(headers).toMatchObject({ authorization: `Bearer ${canaryKey}`, accept: "application/json" });
+    },
+  );
 
   test.each([
-    ["an object", { a: [1, "é", null], b: undefined }, '{"a":[1,"é",null]}'],
+    ["an object", { a: [1, "é", null], b: undefined }, '{"a":[1,"é",null]}', "application/merge-patch+json"],
     ["a list", [], "[]"],
     ["null", null, "null"],
     ["a text", 'say "hi"', '"say \\"hi\\""'],
     ["a number", 0, "0"],
     ["a date", new Date(0), '"1970-01-01T00:00:00.000Z"'],
-  ])("%s is sent as JSON", async (_what, body, sent) => {
-    await connect(server.url, options).request({ method: "PATCH", path: "/v1/x", body });
-    expect(server.only.headers["content-type"]).toBe("application/json");
+  ])("%s is sent as JSON, whose type may be its own", async (_what, body, sent, contentType?: string) => {
+    await connect(server.url, options).request({ method: "PATCH", path: "/v1/x", body, contentType });
+    expect(server.only.headers["content-type"]).toBe(contentType ?? "application/json");
     expect(server.only.headers["content-length"]).toBe(`${Buffer.byteLength(sent)}`);
     expect(server.only.body.toString()).toBe(sent);
-  });
-
-  test("JSON may have a type of its own", async () => {
-    const contentType = "application/merge-patch+json";
-    await connect(server.url, options).request({ method: "PATCH", path: "/v1/x", body: {}, contentType });
-    expect(server.only.headers["content-type"]).toBe(contentType);
   });
 
   test.each([
@@ -259,18 +236,100 @@ function typed(type: string): Pick<Reply, "headers"> {
   return { headers: { "content-type": type } };
 }
 
-test("a client needs no account for it", async () => {
-  await connect(server.url, { accountId: undefined }).request(get("/v1/models"));
-  expect(server.requests).toHaveLength(1);
-});
+test.each([...refusedPaths.map(([what, path]) => [what, { path }, {}, "path"] as const), ...refused])(
+  "%s is refused before anything is sent",
+  async (_what, request, options, named) => {
+    const call = () =>
+      connect(server.url).request(
+        { ...get("/v1/models"), ...request } as ServiceRequest,
+        options as RequestOptions,
+      );
+    const error = await failureOf(call);
+    expect(error).toMatchObject({ executed: "no", codeSource: "client", operation: "request", attempts: [] });
+    expect(["INVALID_ARGUMENT", "OUT_OF_RANGE"]).toContain(error.code);
+    expect(error.message).toContain(named);
+    expect(server.requests).toEqual([]);
+  },
+);
 
-test("bytes whose buffer was transferred are refused", async () => {
-  const body = new Uint8Array([1, 2]);
-  structuredClone(body, { transfer: [body.buffer] });
-  await expectRefused(
-    connect(server.url),
-    { method: "PUT", body, contentType: "application/octet-stream" },
-    {},
-    "argument",
-  );
+describe("the retries of any request", () => {
+  useNoBackoff();
+
+  const idempotent = ["GET", "HEAD", "PUT", "DELETE"] as const;
+  const others = ["POST", "PATCH", "OPTIONS"] as const;
+  const to = (method: ServiceRequest["method"]): ServiceRequest => ({ method, path: "/v1/things/a" });
+  const notFound: Reply = { status: 404, json: { code: "NOT_FOUND", message: "No such thing." } };
+  const gateway: Reply = { status: 502, text: "" };
+
+  describe.each(transports)("over $name", ({ options }) => {
+    const client = () => connect(server.url, { ...options, maxRetries: 2 });
+    const failure = (request: ServiceRequest, own = {}): Promise<StatusError> =>
+      failureOf(() => client().request(request, own));
+
+    test.each(idempotent)(
+      "%s is repeated when its connection is lost, unless it is said not to be idempotent",
+      async (method) => {
+        server.reply(inTurn(reset, gateway, { json: {} }));
+        await client().request(to(method));
+        expect(server.requests.map((request) => request.method)).toEqual([method, method, method]);
+        server.reply(gateway);
+        await failure(to(method), { idempotent: false });
+        expect(server.requests).toHaveLength(4);
+      },
+    );
+
+    test.each(others)("%s is not, unless it is said to be idempotent", async (method) => {
+      server.reply(reset);
+      const error = await failure(to(method));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", notRetried: "not-safe" });
+      expect(server.requests).toHaveLength(1);
+      server.reply(inTurn(reset, { json: {} }));
+      await client().request(to(method), { idempotent: true });
+      expect(server.requests).toHaveLength(3);
+    });
+
+    test("a POST is repeated when the service itself says UNAVAILABLE", async () => {
+      server.reply(inTurn(unavailable, { json: { id: "a" } }));
+      expect(await client().request(to("POST"))).toEqual({ id: "a" });
+      expect(server.requests).toHaveLength(2);
+    });
+
+    test("a DELETE that was repeated and then got 404 may have run, and not one that got 404 at once", async () => {
+      server.reply(inTurn(reset, notFound));
+      const error = await failure(to("DELETE"));
+      expect(error).toMatchObject({ code: "NOT_FOUND", httpStatus: 404, executed: "unknown" });
+      expect(error.attempts).toHaveLength(2);
+      expect(error.hint).toContain("may have deleted it");
+      server.reply(notFound);
+      expect(await failure(to("DELETE"))).toMatchObject({ code: "NOT_FOUND", executed: "no" });
+    });
+
+    const cutShort: Script = (_request, response) => {
+      response.writeHead(200, { "content-length": "10" }).write("{");
+      setImmediate(() => response.destroy());
+      return undefined;
+    };
+
+    test("a PUT whose response was lost once has run, whatever a later attempt gets", async () => {
+      server.reply(inTurn(cutShort, notFound));
+      expect(await failure({ ...to("PUT"), body: {} })).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
+    });
+
+    test("JSON that is none is asked for once more by GET, and not by POST", async () => {
+      server.reply({ text: "{nope" });
+      await failure(to("GET"));
+      expect(server.requests).toHaveLength(2);
+      await failure(to("POST"));
+      expect(server.requests).toHaveLength(3);
+    });
+  });
+
+  test("onAttempt hears of it without its query", async () => {
+    const seen: object[] = [];
+    const client = connect(server.url, { onAttempt: (event) => seen.push(event) });
+    await client.request({ ...to("GET"), query: { page: 2 } });
+    expect(seen).toMatchObject([
+      { operation: "request", method: "GET", path: "/v1/things/a", httpStatus: 200 },
+    ]);
+  });
 });

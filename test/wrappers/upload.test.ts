@@ -126,39 +126,36 @@ describe("the count of its bytes", () => {
 
   describe.each(transports)("over $name", ({ options }) => {
     function upload(source: UploadFile, more?: UploadOptions): Promise<{ bytes: number }> {
-      return connect(server.url, options).datasets.upload("reviews", source, {
-        name: "train.jsonl",
-        ...more,
-      });
+      const call = { name: "train.jsonl", ...more };
+      return connect(server.url, options).datasets.upload("reviews", source, call);
     }
 
-    describe.each(sources)("verifyBytes of %s", (_what, source, bytes) => {
-      test("passes when the response counts what was sent", async () => {
+    test.each(sources)(
+      "verifyBytes of %s is whether the response counts as many",
+      async (_what, source, bytes) => {
         server.reply({ json: { id: "file-1", bytes } });
         expect(await upload(source(), { verifyBytes: true })).toEqual({ id: "file-1", bytes });
         expect(server.only.files[0]?.bytes.byteLength).toBe(bytes);
-      });
-
-      test.each([
-        ["fewer", bytes - 1],
-        ["more", bytes + 1],
-        ["the whole body", bytes + 300],
-      ])("fails with DATA_LOSS when it counts %s", async (_how, counted) => {
-        const response = { id: "file-1", bytes: counted };
-        server.reply({ json: response });
-        const error = await failureOf(() => upload(source(), { verifyBytes: true }));
-        expect(error).toMatchObject({
-          code: "DATA_LOSS",
-          executed: "yes",
-          codeSource: "client",
-          inferred: true,
-          operation: "uploadDatasetFile",
-          body: response,
-        });
-        expect(error.message).toContain(String(counted));
-        expect(error.message).toContain(String(bytes));
-      });
-    });
+        for (const counted of [bytes - 1, bytes + 1, bytes + 300]) {
+          const response = { id: "file-1", bytes: counted };
+          server.reply({ json: response, headers: { "x-request-id": "req-7" } });
+          const error = await failureOf(() => upload(source(), { verifyBytes: true }));
+          expect(error).toMatchObject({
+            code: "DATA_LOSS",
+            executed: "yes",
+            codeSource: "client",
+            inferred: true,
+            operation: "uploadDatasetFile",
+            body: response,
+            requestId: "req-7",
+            httpStatus: 200,
+            attempts: [{ number: 1, code: "DATA_LOSS" }],
+          });
+          expect(error.message).toContain(String(counted));
+          expect(error.message).toContain(String(bytes));
+        }
+      },
+    );
 
     test.each([
       ["is missing", { id: "file-1" }],
@@ -170,36 +167,26 @@ describe("the count of its bytes", () => {
       expect(error).toMatchObject({ code: "DATA_LOSS", executed: "yes" });
     });
 
-    test("verifyBytes leaves an error of the service as it is", async () => {
+    test("verifyBytes leaves an error of the service as it is, and compares nothing where it is false", async () => {
       server.reply({ status: 404, json: { bytes: 1 } });
       const error = await failureOf(() => upload(file, { verifyBytes: true }));
       expect(error).toMatchObject({ code: "NOT_FOUND", executed: "no" });
-    });
-
-    test.each([undefined, false])("verifyBytes %s compares nothing", async (verifyBytes) => {
       server.reply({ json: { id: "file-1", bytes: 1 } });
-      expect(await upload(file, { verifyBytes })).toEqual({ id: "file-1", bytes: 1 });
+      for (const verifyBytes of [undefined, false])
+        expect(await upload(file, { verifyBytes })).toEqual({ id: "file-1", bytes: 1 });
     });
+  });
 
-    test.each([
-      ["a string", "true"],
-      ["a number", 1],
-      ["null", null],
-      ["an object", {}],
-    ])("verifyBytes that is %s is refused before anything is sent", async (_what, verifyBytes) => {
-      const error = await failureOf(() => upload(file, { verifyBytes: verifyBytes as unknown as boolean }));
+  test.each(["true", 1, null, {}])(
+    "verifyBytes %j is refused before anything is sent",
+    async (verifyBytes) => {
+      const call = { name: "a", verifyBytes: verifyBytes as boolean };
+      const error = await failureOf(() => connect(server.url).datasets.upload("reviews", file, call));
       expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", codeSource: "client" });
       expect(error.message).toContain("verifyBytes");
       expect(server.requests).toEqual([]);
-    });
-
-    test("an error of verifyBytes keeps the attempt that brought the response", async () => {
-      server.reply({ json: { id: "file-1", bytes: 1 }, headers: { "x-request-id": "req-7" } });
-      const error = await failureOf(() => upload(file, { verifyBytes: true }));
-      expect(error).toMatchObject({ requestId: "req-7", httpStatus: 200 });
-      expect(error.attempts).toMatchObject([{ number: 1, code: "DATA_LOSS" }]);
-    });
-  });
+    },
+  );
 });
 
 test.each(transports)(
