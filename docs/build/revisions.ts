@@ -1,6 +1,6 @@
 import { cp, readdir, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { compareRevisions } from "../../contract/breaking/revision.js";
+import { compareRevisions } from "../../contract/breaking/changelog.js";
 import { Contract } from "./contract.js";
 import { code, type Page, table } from "./markdown.js";
 
