@@ -1,4 +1,4 @@
-import type { PlainGuide } from "../../docs/build/plainGuides.js";
+import type { PlainGuide } from "../../docs/build/llms.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
 import { type Command, commands } from "../../src/cli/program.js";
 import { ours } from "../../src/cli/skillCommand.js";

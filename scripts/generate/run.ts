@@ -31,7 +31,7 @@ const conformance = await decided();
 await put({ ...conformance, "README.md": await readme(), "contract/conformance/README.md": await needs() });
 await put(await kept(conformance));
 // They hold what is generated above.
-const { guides } = await import("../../docs/build/guides.js");
+const { guides } = await import("../../docs/build/pages.js");
 await put(await guides(root.pathname));
 if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
