@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { columns } from "../../scripts/generate/columns.js";
+import { columns } from "../../scripts/generate/retryTable.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
 import { httpStatuses, meanings, type OperationId } from "../../src/generated/contract.js";

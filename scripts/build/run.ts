@@ -5,13 +5,10 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { about, plainGuides } from "../../docs/build/llms.js";
 import { commandLineBuild, mcpBuild } from "./commandLine.js";
-import { writeContract } from "./contract.js";
-import { writeDeclarations } from "./declarations.js";
+import { manPage, skillFiles } from "./commandTexts.js";
+import { writeContract, writeRevision } from "./contract.js";
+import { writeDeclarations, writeLicense } from "./declarations.js";
 import { writeLibrary } from "./library.js";
-import { writeLicense } from "./license.js";
-import { manPage } from "./manPage.js";
-import { writeRevision } from "./revision.js";
-import { skillFiles } from "./skill.js";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const dist = path.join(root, "dist");

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { writeRevision } from "../../scripts/build/revision.js";
+import { writeRevision } from "../../scripts/build/contract.js";
 import { breakingChanges } from "../support/breakingChanges.js";
 import { clientFormChanges } from "../support/clientFormChanges.js";
 import type { Part } from "../support/contractParts.js";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { writeRevision } from "../../scripts/build/revision.js";
+import { writeRevision } from "../../scripts/build/contract.js";
 import { contract } from "../support/contract.js";
 import { root } from "../support/project.js";
 

@@ -48,7 +48,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/testing/types.ts",
   ],
   "what its response cannot do without, as its wrapper reads it": [
-    "scripts/generate/conformance/failures.ts",
+    "scripts/generate/conformance/expectations.ts",
   ],
   "the name of what a client under test must be able to do": ["src/conformance/cells.ts"],
   "a caller in another language": [

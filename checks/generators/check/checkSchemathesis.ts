@@ -1,6 +1,6 @@
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Mock, startMock } from "../../../scripts/mock/startMock.js";
+import { type Mock, startMock } from "../../../scripts/mock.js";
 import { createTestService } from "../../../src/testing/index.js";
 import { programs } from "../tools/python.js";
 import { run } from "./command.js";
