@@ -55,10 +55,10 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "checks/generators/callers/",
     "checks/generators/check/tool.ts",
     "checks/generators/conformance/generated.py",
-    "checks/generators/linters/index.ts",
+    "checks/generators/linters.ts",
     "checks/generators/schemathesis/mock.toml",
     "checks/generators/tools/assistants.ts",
-    "checks/generators/tools/progenitor.ts",
+    "checks/generators/tools/rust.ts",
   ],
   "a check that calls it by hand": [
     "checks/first-hour/",
