@@ -6,8 +6,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { parse } from "yaml";
-import { describeBreak } from "../contract/breaking/breaks.js";
-import { describeChanges, withChanges } from "../contract/breaking/changelog.js";
+import { describeChanges, mayBreak, withChanges } from "../contract/breaking/changelog.js";
+import { describeBreak } from "../contract/breaking/comparison.js";
 import type { Document } from "../contract/breaking/document.js";
 import {
   type Changes,
@@ -15,7 +15,6 @@ import {
   findDocumentChanges,
   type Revision,
 } from "../contract/breaking/findChanges.js";
-import { mayBreak } from "../contract/breaking/revision.js";
 import { publishedForms } from "./build/contract.js";
 
 const root = fileURLToPath(new URL("../", import.meta.url));

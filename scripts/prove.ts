@@ -1,11 +1,11 @@
 // npm run prove: everything that a release needs, from a clean clone, one check after the other. `--from NAME` goes on after an
-// interruption at the same commit; `--list` prints the names. At the end it prints a table, and records the slow checks that
-// ran whole: all for one commit. It fails if a check failed.
+// interruption at the same commit; `--list` prints the names, `--stale` the slow checks that are older than what they cover.
+// At the end it prints a table, and records the slow checks that ran whole: all for one commit. It fails if a check failed.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { recordRun, type SlowCheckName, slowChecks } from "./lastRuns.js";
+import { noRepository, recordRun, type SlowCheckName, slowChecks, staleChecks } from "./lastRuns.js";
 
 interface Proof {
   readonly name: string;
@@ -37,12 +37,21 @@ const folder = fileURLToPath(new URL("../reports/", import.meta.url));
 const [state, proved] = [`${folder}prove.txt`, `${folder}proved.txt`];
 
 const { values: options } = parseArgs({
-  options: { from: { type: "string" }, list: { type: "boolean", default: false } },
+  options: {
+    from: { type: "string" },
+    list: { type: "boolean", default: false },
+    stale: { type: "boolean", default: false },
+  },
 });
 const start = options.from === undefined ? 0 : proofs.findIndex(({ name }) => name === options.from);
 if (start < 0) throw new Error(`There is no check ${options.from}: --list prints their names.`);
 
 if (options.list) list();
+else if (options.stale)
+  console.log(
+    (staleChecks()?.map(({ why }) => why) ?? [noRepository]).join("\n") ||
+      "Every slow check ran whole with what it covers.",
+  );
 else prove();
 
 function list(): void {

@@ -7,13 +7,11 @@ import { recordRun } from "../../scripts/lastRuns.js";
 import { checkAdded } from "./check/checkAdded.js";
 import { checkSchemathesis, servers } from "./check/checkSchemathesis.js";
 import { checkTool, type Expectation } from "./check/checkTool.js";
-import { emptyFolder, root } from "./check/folders.js";
-import { checkLinter } from "./check/linter.js";
-import { makeOwnCalls } from "./check/ownCalls.js";
-import { startRecordingMock } from "./check/recordingMock.js";
-import { readResponses } from "./check/responses.js";
+import { makeOwnCalls } from "./check/compare.js";
+import { readResponses, startRecordingMock } from "./check/recordingMock.js";
 import { printResult, printTable, type Result, writeResults } from "./check/results.js";
-import { linters } from "./linters/index.js";
+import { emptyFolder, root } from "./check/toolchains.js";
+import { checkLinter, linters } from "./linters.js";
 import { tools } from "./tools/index.js";
 import { openapiPythonClient } from "./tools/python.js";
 

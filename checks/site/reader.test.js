@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { compareRevisions } from "../../contract/breaking/revision.ts";
-import { publishedForms } from "../../docs/build/documents.ts";
+import { publishedForms } from "../../docs/build/addresses.ts";
 import { pagesOf } from "./site.js";
 import { expectQuiet, phone, useSite } from "./visit.js";
 

@@ -1,20 +1,179 @@
-import { columns } from "../../scripts/generate/columns.js";
+import { readFile } from "node:fs/promises";
+import { columns } from "../../scripts/generate/retryTable.js";
 import type { Executed, StatusCode } from "../../src/errors/codes.js";
 import { adviceFor as adviceOfCode } from "../../src/errors/hints.js";
-import { httpStatuses, meanings } from "../../src/generated/contract.js";
+import { httpStatuses, meanings, type OperationId } from "../../src/generated/contract.js";
 import { blockOf } from "./blocks.js";
-import {
-  describe,
-  distinct,
-  executedCell,
-  executedNote,
-  type Row,
-  readRows,
-  repeatCells,
-  repeats,
-} from "./conformance.js";
 import type { Contract } from "./contract.js";
 import { block, code, head, type Page, sentence, table } from "./markdown.js";
+
+/** What a row of contract/conformance/retries.json expects of one operation. */
+export interface Expected {
+  readonly requests: number;
+  readonly attempts?: number;
+  /** Whether it is a valid response of this operation: then there is no error. */
+  readonly value?: true;
+  readonly code: string;
+  readonly executed: string;
+  readonly executedBecause: string;
+  readonly notRetried: string;
+}
+
+/** A row of contract/conformance/retries.json, as far as the docs read it. */
+export interface Row {
+  readonly event: string;
+  readonly description: string;
+  readonly codeSource: "body" | "status" | "transport" | "client";
+  readonly client?: Readonly<Record<string, unknown>>;
+  readonly operations: Readonly<Record<OperationId, Expected>>;
+}
+
+/** The rows of a file in contract/conformance/ that are about one call whose requests all meet the same. */
+export async function readRows<T>(file: string): Promise<readonly T[]> {
+  const text = await readFile(new URL(`../../contract/conformance/${file}`, import.meta.url), "utf8");
+  const { rows } = JSON.parse(text) as { rows: (T & { server?: object; client?: object })[] };
+  return rows.filter(({ server = {}, client = {} }) => !("sequence" in server || "calls" in client));
+}
+
+/** How often each operation is repeated in a row's event, in the order of the columns. */
+export function repeats(row: Row): number[] {
+  return columns.map(({ operation }) => {
+    const { requests, attempts = requests } = row.operations[operation];
+    return Math.max(0, attempts - 1);
+  });
+}
+
+/** What the operations of a row have in common, or each of their values. */
+export function distinct(row: Row, key: "code" | "executed" | "notRetried"): string[] {
+  return [...new Set(failures(row).map((expected) => expected[key]))];
+}
+
+function failures({ operations }: Row): Expected[] {
+  return columns.map(({ operation }) => operations[operation]).filter(({ value }) => value === undefined);
+}
+
+// A "no" is certain where nothing was sent, and assumed where the request was rejected.
+const readFrom: Readonly<Record<string, string>> = {
+  "nothing-sent": "no: nothing sent",
+  refused: "no: rejected",
+};
+
+/** What a row's error says of `executed`, as a cell: a "no" names what it is read from. */
+export function executedCell(row: Row): string {
+  const cells = failures(row).map(({ executed, executedBecause }) =>
+    executed === "no" ? (readFrom[executedBecause] ?? executed) : executed,
+  );
+  return [...new Set(cells)].join(", ");
+}
+
+/** What the cells of {@link executedCell} mean, for below a table. */
+export const executedNote =
+  "`executed` says whether the operation ran. **No: nothing sent** is certain. **No: rejected** is [an assumption](/guide/unstated.md#refused): whether a rejected request did anything is not documented.";
+
+/** What a dash of {@link repeatCells} means. */
+export const dashNote = "A dash (–) means that such a response is valid for this operation.";
+
+/** The retries of each operation as cells of a table: what is retried stands out, and a valid response has a dash. */
+export function repeatCells(row: Row): string[] {
+  return repeats(row).map((count, index) => {
+    const { operation } = columns[index] as (typeof columns)[number];
+    if (row.operations[operation].value) return "–";
+    return count === 0 ? "0" : `**${count}**`;
+  });
+}
+
+/** A row's description, with the options that make it what it is. */
+export function describe({ description, client }: Row): string {
+  const options = Object.entries(client ?? {}).map(([name, value]) =>
+    // The data, which are for any language, keep the name that this option had.
+    code(`${name === "repeatable" ? "idempotent" : name}: ${JSON.stringify(value)}`),
+  );
+  return options.length === 0 ? description : `${description} (${options.join(", ")})`;
+}
+
+// What people ask about most, in the words of the guide; the full table holds the rest.
+const main: readonly (readonly [event: string, words: string])[] = [
+  ["refused", "no connection was made"],
+  ["name-not-found", "the host name is unknown"],
+  ["unavailable-named", "the response body has the code `UNAVAILABLE`"],
+  ["exhausted-named-retry-after", "`RESOURCE_EXHAUSTED` (429) with a `Retry-After` of at most 60 s"],
+  ["exhausted-named", "`RESOURCE_EXHAUSTED` (429) without `Retry-After`"],
+  ["status-502-html", "502, 503 or 52x from a proxy, without a code"],
+  ["reset-before-headers", "the connection is lost before the response"],
+  ["attempt-timeout", "no response within `attemptTimeoutMs`"],
+  ["deadline-named", "`DEADLINE_EXCEEDED`, 504 or 408"],
+  ["status-500", "500 without a code"],
+  ["internal-named", "the response body has the code `INTERNAL` or `UNKNOWN`"],
+  ["body-truncated", "a 200, and the connection is lost before the end of its body"],
+  ["not-json-text", "a 200 that is not JSON, nor a web page"],
+  ["html", "a 200 that is a web page"],
+  ["incomplete-other", "a 200 whose JSON lacks a required field"],
+  ["status-401-fresh-key", "401, with a key from a function"],
+  ["status-421", "421 (misdirected request) or 425 (too early), without a code"],
+  ["not-found-named", "any other rejection: 400, 403, 404, 409, 501"],
+  ["data-loss-named", "`DATA_LOSS`"],
+  ["status-307", "a redirect: never followed"],
+];
+
+const sections: Readonly<Record<Row["codeSource"], string>> = {
+  body: "The response has a code",
+  status: "The response has no code",
+  transport: "The network fails",
+  client: "The client ends the call, or an argument is invalid",
+};
+
+/** The short table of the guide, and the page that holds every row of contract/conformance/retries.json. */
+export async function decisionPages(): Promise<Page[]> {
+  const rows = await readRows<Row>("retries.json");
+  return [
+    { path: "parts/decisions.md", text: shortTable(rows) },
+    { path: "guide/decision-table.md", text: fullTable(rows) },
+  ];
+}
+
+function shortTable(rows: readonly Row[]): string {
+  const lines = main.map(([event, words]) => {
+    const row = rows.find((each) => each.event === event);
+    if (row === undefined) throw new Error(`contract/conformance/retries.json has no row ${event}.`);
+    return [`[${words}](/guide/decision-table.md#${event})`, ...repeatCells(row), executedCell(row)];
+  });
+  return `${table(["What happened", ...columns.map(({ title }) => title), "executed"], lines)}\n\n${executedNote} ${dashNote}`;
+}
+
+function fullTable(rows: readonly Row[]): string {
+  const parts = Object.entries(sections).map(([source, title]) => {
+    const own = rows.filter(({ codeSource }) => codeSource === source);
+    const lines = own.map((row) => [
+      `<span id="${row.event}">${describe(row)}</span>`,
+      ...repeatCells(row),
+      executedCell(row),
+      codesOf(row),
+      distinct(row, "notRetried").map(code).join(", "),
+    ]);
+    const titles = ["What happened", ...columns.map(({ title }) => title), "executed", "code", "notRetried"];
+    return `## ${title}\n\n${table(titles, lines)}`;
+  });
+  return [
+    head(
+      "Every failure and its retries",
+      "Every failure and every operation: how often a call is retried, and what its error says.",
+      { wide: true },
+    ),
+    "# Every failure and its retries\n",
+    "This decision table has the maximum number of retries after each failure, with the default of `maxRetries: 2`, and what the error of the call says.",
+    "[`notRetried`](/guide/errors.md#why-was-it-not-retried) is why there was no retry. A test of each row",
+    "counts the requests that reach a real server. [The rules](/guide/retries.md), and",
+    "[the same data](/conformance/retries.json) for any language.\n",
+    `${executedNote} ${dashNote}\n`,
+    ...parts.map((part) => `${part}\n`),
+  ].join("\n");
+}
+
+function codesOf(row: Row): string {
+  return distinct(row, "code")
+    .map((name) => `[${code(name)}](/codes/${name}.md)`)
+    .join(", ");
+}
 
 // What a code's page begins with.
 const shown = (page: string, file: string): string => {

@@ -1,5 +1,7 @@
-// What a page's head says to whoever lists, links or reads it: search engines, messengers, assistants.
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+
+// What a page's head says to whoever lists, links or reads it: search engines, messengers, assistants.
 
 /** A tag of the head, as VitePress takes it. */
 export type HeadTag = [name: string, attributes: Record<string, string>];
@@ -83,4 +85,36 @@ export function finishedHtml(html: string, page: string, where: Place): string {
 
 function lostPage({ base }: Place): string {
   return `<noscript><main class="vp-doc home"><h1>There is no such page</h1><p>It may have moved. Go on at the <a href="${base}guide/quickstart.html">Quickstart</a>, or look through <a href="${base}llms.txt">all pages</a>.</p></main></noscript>`;
+}
+
+// A feed of both changelogs, in RSS: an entry for each version of the package and each revision of the contract.
+
+const logs = [
+  ["CHANGELOG.md", "guide/changelog.html", "tunerank"],
+  ["contract/CONTRACT-CHANGELOG.md", "guide/contract-changelog.html", "Contract"],
+] as const;
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
+/** The feed, in the order of the changelogs; what is not released yet is none of it. */
+export async function changelogFeed(place: Place): Promise<string> {
+  const items = await Promise.all(
+    logs.map(async ([file, page, name]) => {
+      const text = await readFile(new URL(`../../${file}`, import.meta.url), "utf8");
+      const link = addressOf(page, place);
+      return text
+        .split(/^## (?=\d)/m)
+        .slice(1)
+        .map((part) => {
+          const [version = "", ...words] = part.split("\n");
+          return `<item><title>${name} ${version}</title><link>${link}</link><guid isPermaLink="false">${name}-${version}</guid><description>${escaped(words.join("\n").trim())}</description></item>`;
+        });
+    }),
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0"><channel><title>tunerank</title><link>${addressOf("", place)}</link>
+<description>Changes of the package and of the contract</description>
+${items.flat().join("\n")}
+</channel></rss>
+`;
 }

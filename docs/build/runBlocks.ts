@@ -7,8 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { installPacked } from "../../checks/installPacked.js";
-import { type Block, blockOf, blocksOf, writtenPages } from "./blocks.js";
-import { compiled, type Outcome, wrongWith } from "./checkBlocks.js";
+import { type Block, blockOf, blocksOf, compiled, type Outcome, writtenPages, wrongWith } from "./blocks.js";
 
 // The mock server of an example, started by the command that its page shows, on a port that is free.
 /** Where a reader's mock server listens. */

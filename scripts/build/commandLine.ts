@@ -1,5 +1,32 @@
 import type { BuildOptions, Plugin } from "esbuild";
-import { builtins, withoutDebug } from "./nodeModules.js";
+
+/** What https-proxy-agent and agent-base ask for by its old name. */
+export const builtins: readonly string[] = ["assert", "http", "https", "net", "tls", "url"];
+
+/** Node's own modules for libraries that `require` them: as imports, which an ES module can have. */
+export const builtinsAsImports: Plugin = {
+  name: "builtins-as-imports",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(${builtins.join("|")})$`) }, ({ path }) => ({
+      path,
+      namespace: "builtins",
+    }));
+    onLoad({ filter: /./, namespace: "builtins" }, ({ path }) => ({
+      contents: `export * from "node:${path}"; export { default } from "node:${path}";`,
+    }));
+  },
+};
+
+/** Leaves `debug` out: it reads the variable DEBUG, and cannot be part of an ES module. */
+export const withoutDebug: Plugin = {
+  name: "without-debug",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: "without-debug" }));
+    onLoad({ filter: /./, namespace: "without-debug" }, () => ({
+      contents: "module.exports = () => () => {};",
+    }));
+  },
+};
 
 // In one file the imports of every command would stand at its top, so `--help` would load https, zlib and workers, half of
 // an empty Node's start. So each of Node's own modules is read where the first of ours that needs it is initialised.

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { parse } from "yaml";
 import { createClient, isStatusError, type RerankRequest, type UploadProgress } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
-import { startMock } from "../mock/startMock.js";
+import { startMock } from "../mock.js";
 
 const { values } = parseArgs({
   options: { file: { type: "string" }, query: { type: "string" }, documents: { type: "string" } },

@@ -1,30 +1,29 @@
 // Reads each operation of the contract as the generators take it; what they do not support ends here, by its line.
 import {
-  type Document,
-  nameOf,
-  type Operation,
-  operationsOf,
-  type RetryKind,
-  type Schema,
-} from "./document.js";
-import { type PlacedParameter, parametersOf } from "./parameters.js";
-import {
   checkPaths,
   checkStated,
   component,
+  type Document,
   type Examples,
   exampleOf,
   type LineOf,
   lacking,
   linesOf,
+  nameOf,
   notSupported,
+  type Operation,
+  operationsOf,
   type Place,
+  type PlacedParameter,
+  parametersOf,
   pointedTo,
   type Reading,
   Refusals,
   type Refuse,
+  type RetryKind,
+  type Schema,
   schemaAt,
-} from "./reading.js";
+} from "./document.js";
 import { type RequestRules, readRules } from "./rules.js";
 
 /** What a response's body is read as. */

@@ -1,7 +1,14 @@
 // The rules of what a request sends, in the words that src/options checks; what nothing checks is refused by its line.
-import { type Document, formOf, nameOf, resolve, type Schema } from "./document.js";
-import type { PlacedParameter } from "./parameters.js";
-import type { Place, Reading } from "./reading.js";
+import {
+  type Document,
+  formOf,
+  nameOf,
+  type Place,
+  type PlacedParameter,
+  type Reading,
+  resolve,
+  type Schema,
+} from "./document.js";
 
 /** The rules of a request, by where its values stand. */
 export interface RequestRules {

@@ -2,20 +2,26 @@
 // only says what is stale.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { withEntries } from "../build/manifest.js";
-import { revisionFiles, withId, withRevision } from "../build/revision.js";
-import { type MadeRow, withOperations } from "./conformance/exchanges.js";
-import { conformanceOperations } from "./conformance/operations.js";
-import type { RetryRow } from "./conformance/rows.js";
-import { generateChecks, generateContract, generateExamples, generateRuleChecks } from "./contract.js";
-import { generateDescriptions } from "./descriptions.js";
-import { type Document, readDocument } from "./document.js";
+import { revisionFiles, withId, withRevision } from "../build/contract.js";
+import { withEntries } from "../build/entries.js";
+import {
+  conformanceOperations,
+  type MadeRow,
+  type RetryRow,
+  withOperations,
+} from "./conformance/exchanges.js";
+import {
+  generateChecks,
+  generateContract,
+  generateDescriptions,
+  generateExamples,
+  generateRuleChecks,
+  generateTools,
+} from "./contract.js";
+import { type Document, linesOf, readDocument } from "./document.js";
 import { generateMethods } from "./methods.js";
 import { type OperationShape, shapesOf } from "./operations.js";
-import { generatePaths } from "./paths.js";
-import { linesOf } from "./reading.js";
-import { generateTools } from "./tools.js";
-import { generateTypes } from "./types.js";
+import { generatePaths, generateTypes } from "./types.js";
 
 const root = new URL("../../", import.meta.url);
 const wrappers = new URL("src/wrappers", root).pathname;
@@ -31,7 +37,7 @@ const conformance = await decided();
 await put({ ...conformance, "README.md": await readme(), "contract/conformance/README.md": await needs() });
 await put(await kept(conformance));
 // They hold what is generated above.
-const { guides } = await import("../../docs/build/guides.js");
+const { guides } = await import("../../docs/build/pages.js");
 await put(await guides(root.pathname));
 if (stale.length > 0) {
   console.error(`Stale: ${stale.join(", ")}. Run \`npm run generate\` and commit the result.`);
@@ -127,7 +133,7 @@ async function schemaOf(name: string): Promise<Record<string, string>> {
 }
 
 async function needs(): Promise<string> {
-  const { withNeeds } = await import("./conformance/failures.js");
+  const { withNeeds } = await import("./conformance/expectations.js");
   const text = await current("contract/conformance/README.md");
   return orEnd(() => withNeeds(text, operations));
 }

@@ -6,7 +6,7 @@ import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { writeRevision } from "../../scripts/build/revision.js";
+import { writeRevision } from "../../scripts/build/contract.js";
 import { contract as parsed } from "../support/contract.js";
 import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse, parseDocument, visit } from "yaml";
+import { toOpenApi30 } from "../../scripts/build/contract.js";
 import type { JsonObject } from "../../scripts/build/json.js";
-import { toOpenApi30 } from "../../scripts/build/openapi30.js";
 import { contract, isSafe } from "../support/contract.js";
 import { publishContract } from "../support/publishedContract.js";
 

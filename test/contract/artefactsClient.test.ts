@@ -11,7 +11,7 @@ import { publishContract } from "../support/publishedContract.js";
 const published = await publishContract();
 const strict = published.json("openapi.json") as unknown as Published;
 const client = published.json("openapi-client.json") as unknown as Published;
-const newer = JSON.parse(readFileSync(path.join(root, "checks/generators/jobs/newer.json"), "utf8"));
+const { newer } = JSON.parse(readFileSync(path.join(root, "checks/generators/jobs.json"), "utf8"));
 
 interface Published {
   readonly paths: Readonly<

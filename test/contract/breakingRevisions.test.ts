@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { describeBreak } from "../../contract/breaking/breaks.js";
+import { describeBreak } from "../../contract/breaking/comparison.js";
 import { findBreaks } from "../../contract/breaking/findBreaks.js";
 import { type Changes, findChanges } from "../../contract/breaking/findChanges.js";
 import { clientFormChanges } from "../support/clientFormChanges.js";

@@ -48,17 +48,17 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "src/testing/types.ts",
   ],
   "what its response cannot do without, as its wrapper reads it": [
-    "scripts/generate/conformance/failures.ts",
+    "scripts/generate/conformance/expectations.ts",
   ],
   "the name of what a client under test must be able to do": ["src/conformance/cells.ts"],
   "a caller in another language": [
     "checks/generators/callers/",
     "checks/generators/check/tool.ts",
     "checks/generators/conformance/generated.py",
-    "checks/generators/linters/index.ts",
+    "checks/generators/linters.ts",
     "checks/generators/schemathesis/mock.toml",
     "checks/generators/tools/assistants.ts",
-    "checks/generators/tools/progenitor.ts",
+    "checks/generators/tools/rust.ts",
   ],
   "a check that calls it by hand": [
     "checks/first-hour/",

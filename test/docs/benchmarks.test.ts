@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Results } from "../../bench/results.js";
-import { benchmarksPart } from "../../docs/build/benchmarks.js";
+import { benchmarksPart } from "../../docs/build/measured.js";
 import { type Outcome, root, run, temporaryFolder } from "../support/project.js";
 
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { executedCell, type Row, readRows } from "../../docs/build/conformance.js";
+import { executedCell, type Row, readRows } from "../../docs/build/codes.js";
 import { Contract } from "../../docs/build/contract.js";
 import { contractPages } from "../../docs/build/pages.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { transportFailure } from "../../scripts/generate/conformance/failures.js";
+import { transportFailure } from "../../scripts/generate/conformance/expectations.js";
 import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import type { OperationId, StatusError } from "../../src/index.js";

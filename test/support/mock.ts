@@ -1,6 +1,6 @@
 // Vitest's global setup: one mock of the contract for the whole run, through the code behind `npm run mock`.
 import type { TestProject } from "vitest/node";
-import { startMock } from "../../scripts/mock/startMock.js";
+import { startMock } from "../../scripts/mock.js";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { builtinsAsImports, withoutDebug } from "../../scripts/build/nodeModules.js";
+import { builtinsAsImports, withoutDebug } from "../../scripts/build/commandLine.js";
 import { canaryKey } from "./canary.js";
 import { type Outcome, root, run } from "./project.js";
 

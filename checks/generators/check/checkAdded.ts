@@ -4,11 +4,10 @@ import { stringify } from "yaml";
 import { writeContract } from "../../../scripts/build/contract.js";
 import { contractWithAdded } from "../../../test/support/addedOperations.js";
 import { checkPython, clientVenv, openapiPythonClient, runPython } from "../tools/python.js";
-import { callers, emptyFolder } from "./folders.js";
-import { generateClient } from "./generate.js";
 import { startRecordingMock } from "./recordingMock.js";
 import type { Result } from "./results.js";
-import { missing } from "./toolchains.js";
+import { generateClient } from "./tool.js";
+import { callers, emptyFolder, missing } from "./toolchains.js";
 
 // What the seven calls of added.py send; httpx writes a space of a query as a plus, which forms do too.
 const expected = [

@@ -1,13 +1,10 @@
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Mock, startMock } from "../../../scripts/mock/startMock.js";
+import { type Mock, startMock } from "../../../scripts/mock.js";
 import { createTestService } from "../../../src/testing/index.js";
 import { programs } from "../tools/python.js";
-import { run } from "./command.js";
-import { emptyFolder, generators } from "./folders.js";
 import { type Result, type SchemathesisRow, today } from "./results.js";
-import { missing } from "./toolchains.js";
-import { versions } from "./versions.js";
+import { emptyFolder, generators, missing, run, versions } from "./toolchains.js";
 
 /** What schemathesis writes about a run. */
 interface Report {

@@ -2,16 +2,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { blockOf } from "../../../docs/build/blocks.js";
 import { createTestService } from "../../../src/testing/index.js";
-import { run } from "./command.js";
-import { differences, essenceOf } from "./compare.js";
-import { emptyFolder } from "./folders.js";
-import { generateClient } from "./generate.js";
-import type { Readings } from "./ownCalls.js";
-import type { RecordedRequest, RecordingMock } from "./recordingMock.js";
-import type { KnownResponses } from "./responses.js";
+import { differences, essenceOf, type Readings } from "./compare.js";
+import type { KnownResponses, RecordedRequest, RecordingMock } from "./recordingMock.js";
 import { type ClientRow, type Result, today } from "./results.js";
-import { type Operation, operations, type Tool, type Workplace } from "./tool.js";
-import { missing } from "./toolchains.js";
+import { generateClient, type Operation, operations, type Tool, type Workplace } from "./tool.js";
+import { emptyFolder, missing, run } from "./toolchains.js";
 
 /** What came of a client's own build. */
 interface Built {

@@ -2,8 +2,11 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { KnownResponses } from "./responses.js";
+import { parse } from "yaml";
+import type { ErrorRow as ConformanceRow } from "../../../src/conformance/data.js";
+import { generators, root } from "./toolchains.js";
 
 /** One request as it came over the wire. */
 export interface RecordedRequest {
@@ -142,4 +145,55 @@ function firstExample(
   const [example] = Object.values(media?.examples ?? {});
   if (example === undefined && status !== 204) throw new Error("A response of the contract has no example.");
   return { status, type, value: example?.value };
+}
+
+/** An error response of the conformance data. */
+export type ErrorRow = Pick<ConformanceRow, "name" | "status" | "headers" | "body" | "bodyBase64">;
+
+/** What the mock sends besides the first example of each operation. */
+export interface KnownResponses {
+  /** The jobs that every caller reads, by the id it asks for. */
+  readonly jobs: Readonly<Record<string, unknown>>;
+  /** The errors whose status every caller hands on: that of deployment `error-N` is row N. */
+  readonly errors: readonly ErrorRow[];
+}
+
+interface PostedContract {
+  readonly paths: Readonly<Record<string, { readonly post?: Posted }>>;
+}
+
+interface Posted {
+  readonly responses: {
+    readonly "200": {
+      readonly content: {
+        readonly "application/json": {
+          readonly schema: { readonly $ref: string };
+          readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+        };
+      };
+    };
+  };
+}
+
+/** The example jobs of a document, the two of this folder, and the error responses of the conformance data. */
+export async function readResponses(document: string): Promise<KnownResponses> {
+  const contract: PostedContract = parse(await readFile(document, "utf8"));
+  const responses = Object.values(contract.paths).map(
+    ({ post }) => post?.responses["200"].content["application/json"],
+  );
+  const { examples = {} } =
+    responses.find((each) => each?.schema.$ref.endsWith("/ReinforcementFineTuningJob")) ?? {};
+  const jobs = Object.entries(examples).map(([name, { value }]) => [name, value] as const);
+  const { rows } = await readJson<{ rows: ErrorRow[] }>(join(root, "contract/conformance/errors.json"));
+  return {
+    jobs: {
+      ...Object.fromEntries(jobs),
+      ...(await readJson<object>(join(generators, "jobs.json"))),
+    },
+    errors: rows.filter(({ status }) => typeof status === "number"),
+  };
+}
+
+async function readJson<T>(path: string): Promise<T> {
+  return JSON.parse(await readFile(path, "utf8")) as T;
 }

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "./folders.js";
+import { root } from "./toolchains.js";
 
 /** A client that a tool made from a document; a row of docs/data/generators.json. */
 export interface ClientRow {

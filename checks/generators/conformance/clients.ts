@@ -8,9 +8,7 @@ import {
   findPhp,
   findPython,
 } from "../../../test/support/conformance/clients.js";
-import { run } from "../check/command.js";
-import { emptyFolder, root } from "../check/folders.js";
-import { versions } from "../check/versions.js";
+import { emptyFolder, root, run, versions } from "../check/toolchains.js";
 import { programs } from "../tools/python.js";
 
 /** A client under test. */

@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { recordRun } from "../../../scripts/lastRuns.js";
 import { languages, printRows, type Score, scoresOf } from "../../../test/mutation/clients.js";
-import { root } from "../check/folders.js";
 import { today } from "../check/results.js";
-import { missing } from "../check/toolchains.js";
+import { missing, root } from "../check/toolchains.js";
 import { type Client, clients } from "./clients.js";
 
 /** The results that are kept, for the docs. */

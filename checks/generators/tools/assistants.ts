@@ -1,8 +1,6 @@
 import { join } from "node:path";
-import { run } from "../check/command.js";
 import type { Tool } from "../check/tool.js";
-import { newerNode } from "../check/toolchains.js";
-import { versions } from "../check/versions.js";
+import { newerNode, run, versions } from "../check/toolchains.js";
 import { checkPython, programs, runPython } from "./python.js";
 import { packaged } from "./typescript.js";
 

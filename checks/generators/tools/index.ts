@@ -1,7 +1,6 @@
 import type { Tool } from "../check/tool.js";
 import { fastMcp, openapiMcpGenerator } from "./assistants.js";
-import { oapiCodegen } from "./oapiCodegen.js";
-import { ogen } from "./ogen.js";
+import { oapiCodegen, ogen } from "./go.js";
 import {
   openapiGeneratorCppRestsdk,
   openapiGeneratorCsharp,
@@ -17,8 +16,8 @@ import {
   openapiGeneratorSwift6,
   openapiGeneratorTypescriptFetch,
 } from "./openapiGenerator.js";
-import { progenitor } from "./progenitor.js";
 import { datamodelCodeGenerator, openapiPythonClient } from "./python.js";
+import { progenitor } from "./rust.js";
 import { heyApi, kubb, openapiTypescript, orval, swaggerTypescriptApi } from "./typescript.js";
 
 export const tools: readonly Tool[] = [

@@ -1,12 +1,10 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { run } from "../check/command.js";
-import { cache } from "../check/folders.js";
 import type { Tool } from "../check/tool.js";
-import { versions } from "../check/versions.js";
-import { cargoBuild, runBuilt } from "./cargo.js";
+import { cache, run, versions } from "../check/toolchains.js";
 import { checkPython, programs, runPython } from "./python.js";
+import { cargoBuild, runBuilt } from "./rust.js";
 import { compileTypeScript, runCompiled } from "./typescript.js";
 
 const version = versions["openapi-generator"];

@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../check/command.js";
-import { cache } from "../check/folders.js";
 import { operations, type Tool } from "../check/tool.js";
-import { versions } from "../check/versions.js";
+import { cache, run, versions } from "../check/toolchains.js";
 
 /** A Python environment, kept between runs. */
 export interface Venv {

@@ -1,10 +1,7 @@
 import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { run } from "../check/command.js";
-import { generators, root } from "../check/folders.js";
 import type { Tool } from "../check/tool.js";
-import { newerNode } from "../check/toolchains.js";
-import { versions } from "../check/versions.js";
+import { generators, newerNode, root, run, versions } from "../check/toolchains.js";
 
 const packages = join(generators, "node_modules");
 const options = {

@@ -1,8 +1,17 @@
+import type {
+  ExchangeRow,
+  RetryRow as Row,
+  RowExchange,
+  RowExpected,
+  RowResponse,
+  RowStep,
+} from "../../../src/conformance/data.js";
+import type { OperationId } from "../../../src/generated/contract.js";
+import { type Document, exampleOf, isSafe } from "../document.js";
+import type { OperationShape } from "../operations.js";
+
 // exchanges.json: what is special to an operation is written by hand; rows that hold for any operation get a cell for
 // each other one here, from the table of operations.
-import type { ExchangeRow, RowExchange, RowResponse } from "../../../src/conformance/data.js";
-import { isSafe } from "../document.js";
-import type { OperationShape } from "../operations.js";
 
 /** A row, with the operations whose cells are made here. */
 export interface MadeRow extends ExchangeRow {
@@ -171,4 +180,69 @@ function withTexts({ body, rules }: OperationShape): Cell {
   return {
     arguments: { ...query, ...(isInBody && { body: { ...(body?.example as Json), ...fields } }) },
   };
+}
+
+/** A row of retries.json: what happens is written by hand, what comes of it is not. */
+export interface RetryRow extends Omit<Row, "operations"> {
+  /** Whether the waits of all its calls are judged together. */
+  readonly jitter?: true;
+  readonly operations: Readonly<Record<OperationId, Expected>>;
+}
+
+/** What comes of a row for one operation. */
+export type Expected = RowExpected & { readonly attempts?: number };
+
+/** What the nth request of a row meets, counted from 0: the last of a sequence meets all that follow. */
+export function stepOf({ server }: Pick<RetryRow, "server">, index: number): RowStep {
+  if (!("sequence" in server)) return server;
+  const step = server.sequence[Math.min(index, server.sequence.length - 1)];
+  if (step === undefined) throw new Error("A sequence has no step.");
+  return step;
+}
+
+// operations.json: how each operation is asked for in the rows, and the good response to that, as the contract's examples
+// have them.
+
+/** What stands in operations.json below its revision: of each operation the first example of request and response. */
+export function conformanceOperations(
+  document: Document,
+  shapes: readonly OperationShape[],
+): Record<string, unknown> {
+  const operations = shapes.map((shape) => {
+    const { id, method, path, parameters, body, response, operation } = shape;
+    const [query, headers] = [parameters.query, parameters.header].map((each) =>
+      each.map(({ name }) => name),
+    );
+    const row = {
+      method,
+      path,
+      ...(query?.length && { query }),
+      ...(headers?.length && { headers }),
+      ...(body && { contentType: body.contentType }),
+      ...(body?.file !== undefined && { part: body.file }),
+      repeatable: isSafe(operation),
+      arguments: argumentsOf(document, shape),
+      ...(response.status !== "200" && { status: Number(response.status) }),
+      ...(response.kind !== "json" && response.contentType && { answerType: response.contentType }),
+      ...(response.kind !== "none" && { answer: response.example }),
+    };
+    return [id, row] as const;
+  });
+  return { operations: Object.fromEntries(operations) };
+}
+
+// A file has the name that the response gives back.
+function argumentsOf(document: Document, { parameters, body, response }: OperationShape): object {
+  const { path, query, header } = parameters;
+  const named = [...path, ...query, ...header].map((each) => {
+    const { name, in: place } = each;
+    const made = place === "path" ? `${name.replaceAll("_", "-")}-1` : undefined;
+    return [name, exampleOf(document, each) ?? made] as const;
+  });
+  const sent = Object.fromEntries(named.filter(([, value]) => value !== undefined));
+  if (body === undefined) return sent;
+  if (body.file === undefined) return { ...sent, body: body.example };
+  const content = (body.example as Readonly<Record<string, string>>)[body.file];
+  const { filename = "file.txt" } = (response.example ?? {}) as { readonly filename?: string };
+  return { ...sent, file: { name: filename, content } };
 }

@@ -1,6 +1,5 @@
-// parameters.json: every figure of the rules, read from the code that decides by them.
-
 import { timesOf } from "../../../src/call/call.js";
+import { readErrorBody } from "../../../src/call/errorResponse.js";
 import { networkFailure } from "../../../src/call/noResponse.js";
 import type { CallSettings } from "../../../src/call/types.js";
 import { codeOfGrpcNumber, type StatusCode } from "../../../src/errors/codes.js";
@@ -18,9 +17,9 @@ import {
 import { eventOfCode } from "../../../src/policy/ofResponse.js";
 import { decideRetry, type RetryCause } from "../../../src/policy/retry.js";
 import { maxErrorBytes } from "../../../src/transport/exchange.js";
-import { codeOrder, messageOrder } from "./errorReading.js";
-import { faults, transportFailure } from "./failures.js";
-import { slackMs } from "./waits.js";
+import { faults, slackMs, transportFailure } from "./expectations.js";
+
+// parameters.json: every figure of the rules, read from the code that decides by them.
 
 /** What stands in parameters.json below its revision. */
 export function parameters(): Record<string, unknown> {
@@ -153,4 +152,79 @@ function networkTable(): Record<string, unknown> {
     return [name, { event: happened[0], code, executed }];
   });
   return Object.fromEntries(entries);
+}
+
+// How an error body is read, asked of the code that reads it: in which order its fields count.
+
+const asIs = (text: string): string => text;
+
+interface Field {
+  readonly name: string;
+  readonly put: (body: Record<string, unknown>, value: string) => void;
+}
+
+const within =
+  (name: string): Field["put"] =>
+  (body, value) => {
+    const { error } = body;
+    body.error = { ...(typeof error === "object" ? error : {}), [name]: value };
+  };
+const atRoot =
+  (name: string): Field["put"] =>
+  (body, value) => {
+    body[name] = value;
+  };
+
+const codeFields: readonly Field[] = [
+  { name: "code", put: atRoot("code") },
+  { name: "error.code", put: within("code") },
+  { name: "error.status", put: within("status") },
+];
+
+const messageFields: readonly Field[] = [
+  { name: "title", put: atRoot("title") },
+  { name: "detail", put: atRoot("detail") },
+  { name: "Message", put: atRoot("Message") },
+  { name: "message", put: atRoot("message") },
+  { name: "error.message", put: within("message") },
+];
+
+const codes = ["ABORTED", "NOT_FOUND", "DATA_LOSS"];
+
+/** The fields that may name a code, the one that counts first at the beginning. */
+export function codeOrder(): readonly string[] {
+  const values = new Map(codeFields.map((field, index) => [field, codes[index] ?? ""] as const));
+  return ordered(
+    codeFields,
+    (field) => values.get(field) ?? "",
+    (body) => readErrorBody(body, 500, asIs).code,
+  );
+}
+
+/** The fields that may hold the message, in the same order. */
+export function messageOrder(): readonly string[] {
+  return ordered(
+    messageFields,
+    ({ name }) => name,
+    (body) => readErrorBody(body, 500, asIs).message,
+  );
+}
+
+function ordered(
+  fields: readonly Field[],
+  textOf: (field: Field) => string,
+  read: (body: string) => string | undefined,
+): readonly string[] {
+  const left = new Set(fields);
+  const order: string[] = [];
+  while (left.size > 0) {
+    const body = {};
+    for (const field of left) field.put(body, textOf(field));
+    const found = read(JSON.stringify(body));
+    const winner = [...left].find((field) => textOf(field) === found);
+    if (winner === undefined) throw new Error(`None of ${[...left].map(({ name }) => name)} is read.`);
+    order.push(winner.name);
+    left.delete(winner);
+  }
+  return order;
 }

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { manPage } from "../../../scripts/build/manPage.js";
+import { manPage } from "../../../scripts/build/commandTexts.js";
 import { exitCodeOf } from "../../../src/cli/exitCodes.js";
 import { environmentRows } from "../../../src/cli/help.js";
 import { operationOfCommand } from "../../../src/cli/options.js";

@@ -1,8 +1,19 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Tool } from "../check/tool.js";
-import { versions } from "../check/versions.js";
-import { cargoBuild, runBuilt } from "./cargo.js";
+import { cache, run, versions } from "../check/toolchains.js";
+
+const target = join(cache, "cargo-target");
+
+/** Compiles the package in a folder without optimisation; what it depends on is compiled once and kept. */
+export async function cargoBuild(folder: string): Promise<void> {
+  await run("cargo", ["build", "--quiet"], { cwd: folder, env: { CARGO_TARGET_DIR: target } });
+}
+
+/** Runs a program that cargo compiled. */
+export function runBuilt(program: string, env: Readonly<Record<string, string>>): Promise<string> {
+  return run(join(target, "debug", program), [], { env });
+}
 
 export const progenitor: Tool = {
   name: "progenitor",

@@ -1,9 +1,11 @@
+// Serves the contract's examples with Prism.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 /** A running mock of the contract. */
 export interface Mock {
@@ -12,7 +14,7 @@ export interface Mock {
 }
 
 const prism = createRequire(import.meta.url).resolve("@stoplight/prism-cli/dist/index.js");
-const contract = fileURLToPath(new URL("../../openapi.yaml", import.meta.url));
+const contract = fileURLToPath(new URL("../openapi.yaml", import.meta.url));
 
 /** What a mock can be told. */
 export interface MockOptions {
@@ -72,4 +74,14 @@ async function freePort(): Promise<number> {
   await once(server, "close");
   if (address === null || typeof address === "string") throw new Error("No free port.");
   return address.port;
+}
+
+// As a command it serves them on port 4010, or --port N, until Ctrl-C.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { port: { type: "string", default: "4010" } } });
+  const mock = await startMock({ port: Number(values.port) });
+  console.log(`The mock responds with the contract's examples on ${mock.url}; Ctrl-C ends it.`);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void mock.stop().then(() => process.exit(0)));
+  }
 }
