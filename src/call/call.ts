@@ -81,7 +81,6 @@ export async function makeCall<T>(
     } else request = prepared as PreparedRequest<T>;
     const idempotent = settings.idempotent ?? request.idempotent;
     const call: RunningCall<T> = {
-      client: settings.client,
       settings,
       request,
       idempotent,
@@ -106,8 +105,8 @@ export async function makeCall<T>(
 
 // Returns the error of a failed call instead of throwing it, because each throw costs V8 microseconds.
 async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | StatusError> {
-  const { client, attempts, deadline, settings } = call;
-  const { policy, onAttempt } = settings;
+  const { attempts, deadline, settings } = call;
+  const { client, policy, onAttempt } = settings;
   const { budget } = client;
   try {
     for (;;) {
@@ -136,8 +135,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
       const failed = attemptRecord(result, number, durationMs);
       attempts.push(failed);
       const { reusedSocket = false, httpStatus } = result;
-      // Retries in a run of calls cost no budget. Nor does a call's first retry because the server had closed a reused
-      // connection, which is no sign of trouble.
+      // Retries in a run cost no budget, nor does a call's first retry because the server had closed a reused connection.
       const free = policy !== undefined || (reusedSocket && !call.retriedFree);
       const state = {
         operation: call.request.operation,
@@ -180,9 +178,9 @@ function report<T>(
   result: Received<T> | Failure,
   waitMs?: number,
 ): void {
-  const { client, settings, request } = call;
+  const { settings, request } = call;
   const { onAttempt } = settings;
-  const { log } = client;
+  const { log } = settings.client;
   if (onAttempt === undefined && !log) return;
   const event = { ...attempt, ...targetOf(request), ...(waitMs !== undefined && { waitMs }) };
   withHeaders(event, () => attempt.headers);
@@ -192,7 +190,8 @@ function report<T>(
 
 /** Makes one attempt: gets the API key, sends the request and reads the response. Never rejects. */
 async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
-  const { client, request, deadline, keys } = run;
+  const { settings, request, deadline, keys } = run;
+  const { client } = settings;
   const { transport } = client;
   let exchange: Exchange | undefined;
   try {
@@ -209,7 +208,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
     const headers: Record<string, string> = {
       accept: "application/json",
       "user-agent": client.userAgent,
-      ...run.settings.headers,
+      ...settings.headers,
       authorization: `Bearer ${found}`,
     };
     if (request.contentType !== undefined) headers["content-type"] = request.contentType;
@@ -239,7 +238,7 @@ async function attempt<T>(run: RunningCall<T>): Promise<Received<T> | Failure> {
   }
 }
 
-/** The failure of an attempt. @param unusable What is wrong with the value of a whole response; `noValue` if it has none */
+/** The failure of an attempt. @param unusable What is wrong with a whole response's value; `noValue` if it has none */
 async function failureOf<T>(
   run: RunningCall<T>,
   exchange: Exchange | undefined,
@@ -270,8 +269,8 @@ async function failureOf<T>(
 }
 
 /** Redacts what no text of a call shows: every API key that it used, and the credentials of its proxy. */
-function redactorFor<T>({ client, keys }: RunningCall<T>): Redact {
-  return redactorIfLoaded([...keys, ...(client.transport.secrets ?? [])]);
+function redactorFor<T>({ settings, keys }: RunningCall<T>): Redact {
+  return redactorIfLoaded([...keys, ...(settings.client.transport.secrets ?? [])]);
 }
 
 /** Calls the caller's apiKey function for the next attempt; a Failure if it throws or returns an invalid key. */
@@ -305,15 +304,9 @@ function attemptRecord(
     result instanceof Failure
       ? result
       : { code: undefined, cause: undefined, ...toldBy(result.response, redactorIfLoaded(result.secrets)) };
-  const record = {
-    number,
-    durationMs,
-    ...(code !== undefined && { code }),
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(requestId !== undefined && { requestId }),
-    ...(cause !== undefined && { cause }),
-  };
-  return withHeaders(record, headers);
+  const told = { code, httpStatus, requestId, cause };
+  const known = Object.entries(told).filter(([, value]) => value !== undefined);
+  return withHeaders({ number, durationMs, ...Object.fromEntries(known) }, headers);
 }
 
 /** Makes the error that a failed call rejects with. */
@@ -322,17 +315,14 @@ function callError<T>(
   failure: Failure,
   notRetried: NotRetried,
 ): StatusError {
-  const { executed, executedBecause } = ran;
   // The last attempt's hint does not apply if an earlier attempt, unlike the last one, may have run the operation.
   const hint = (failure.httpStatus === 401 && keyAdvice(keys.at(-1) ?? "")) || failure.hint;
-  const advice = (executed === failure.executed && hint) || undefined;
+  const advice = (ran.executed === failure.executed && hint) || undefined;
   const { message, notRetried: why = notRetried } = failure;
+  const { executed, executedBecause } = ran;
   const more = { executed, executedBecause, notRetried: why, attempts, hint: undefined, advice };
   return new StatusError(message, Object.assign(new Failure(failure), targetOf(request), more));
 }
-
-// The deadline of `client.request`, in milliseconds.
-const requestTimeoutMs = 30_000;
 
 /** The deadline and attempt timeout of a call: those of its options, else of its request, else of the operation. */
 export function timesOf<T>(
@@ -343,7 +333,7 @@ export function timesOf<T>(
   const isRaw = operation === "request";
   // Own members only: a missing one would be read from a polluted Object.prototype.
   const ofRequest = request && ownValue(request, "timeoutMs");
-  const ofOperation = isRaw ? requestTimeoutMs : operations[operation].timeoutMs;
+  const ofOperation = isRaw ? 30_000 : operations[operation].timeoutMs;
   const { timeoutMs = ofRequest ?? ofOperation, maxRetries, attemptTimeoutMs } = settings;
   const idempotent =
     settings.idempotent ?? (request ? ownValue(request, "idempotent") : isRaw ? false : undefined);

@@ -11,10 +11,7 @@ import { isSuccess, type TransportResponse } from "../transport/exchange.js";
 import { memberOf, parseJson, textFor, valueOr } from "../values.js";
 import { codeNamed, codeWritten, notPromised, noValue, objectIn, unusableResponse } from "./response.js";
 
-/**
- * The failure of a response without a value. The caller adds the response's request id and headers.
- * @param found What is wrong with the value of a 2xx response; `noValue` if it has none
- */
+/** The failure of a response without a value. @param found What is wrong with a 2xx's value; `noValue` if it has none */
 export function failureIn(
   response: TransportResponse,
   redact: Redact,
@@ -23,10 +20,8 @@ export function failureIn(
 ): Failure {
   const { status, text } = response;
   if (!isSuccess(status)) return errorResponse(response, redact, operation);
-  const failure =
-    found === noValue
-      ? withoutValue(response, redact)
-      : Object.assign(found, { body: readErrorBody(text, status, redact).body });
+  const { body } = readErrorBody(text, status, redact);
+  const failure = found === noValue ? withoutValue(response, redact) : Object.assign(found, { body });
   return Object.assign(failure, { executedBecause: executedBecause(failure.executed, true) });
 }
 
@@ -55,10 +50,8 @@ function withoutValue(response: TransportResponse, redact: Redact): Failure {
 // Why the body was not decompressed. `fetch` does not report it, but a body that begins with invalid text shows it.
 function unreadIn(response: TransportResponse, redact: Redact): string | undefined {
   const encoding = header(response.headers, "content-encoding");
-  const unread =
-    encoding && response.text.slice(0, 4).includes("\ufffd")
-      ? `The response was not decoded from ${encoding}.`
-      : response.unread;
+  const isBinary = encoding && response.text.slice(0, 4).includes("\ufffd");
+  const unread = isBinary ? `The response was not decoded from ${encoding}.` : response.unread;
   return unread && redact(unread);
 }
 
@@ -72,12 +65,14 @@ function errorResponse(response: TransportResponse, redact: Redact, operation: O
   const waitMs = retryAfterMs(headers, said.retryAfterMs, Date.now());
   const happened = eventsOfResponse(named, status, waitMs !== undefined);
   const executed = executedAfter(happened);
+  let message = unreadIn(response, redact) ?? said.message ?? `HTTP ${status} without a message.`;
+  if (redirected) message = `The server redirects (HTTP ${status}), which is never followed.`;
+  if (status === 101) message = "The server changed to another protocol (HTTP 101).";
+  const ofStatus = adviceOfStatus[`${status} ${operation}`] ?? adviceOfStatus[status];
+  // What an operation that may have run leaves to do comes before the status.
+  const hint = executed === "no" ? ofStatus : undefined;
   return new Failure({
-    message: redirected
-      ? `The server redirects (HTTP ${status}), which is never followed.`
-      : status === 101
-        ? "The server changed to another protocol (HTTP 101)."
-        : (unreadIn(response, redact) ?? said.message ?? `HTTP ${status} without a message.`),
+    message,
     code,
     executed,
     codeSource: named ? "body" : "status",
@@ -86,12 +81,7 @@ function errorResponse(response: TransportResponse, redact: Redact, operation: O
     httpStatus: status,
     retryAfterMs: waitMs,
     body: said.body,
-    // What an operation that may have run leaves to do comes before the status.
-    hint: redirected
-      ? "Set baseUrl to the final address."
-      : executed === "no"
-        ? (adviceOfStatus[`${status} ${operation}`] ?? adviceOfStatus[status])
-        : undefined,
+    hint: redirected ? "Set baseUrl to the final address." : hint,
   });
 }
 
@@ -120,9 +110,8 @@ const adviceOfStatus: Readonly<Record<string, string | undefined>> = {
 const keptCharacters = 4096;
 
 /**
- * Reads an error body of unknown shape: own properties only, each type-checked. Never throws.
- * @returns What the body says for a {@link Failure}; its `body` is what to keep: parsed when it is JSON of up to 4 KiB,
- * else the first 4 KiB of its text
+ * Reads an error body of unknown shape: own properties only, each type-checked. Never throws. The `body` to keep is parsed
+ * if it is JSON of up to 4 KiB, else the first 4 KiB of its text.
  */
 export function readErrorBody(
   text: string,
@@ -133,31 +122,24 @@ export function readErrorBody(
   const parsed = parseJson(trimmed);
   if (parsed === undefined) {
     // The text is not JSON, or it is JSON whose end is missing.
-    const kept = redact(
-      trimmed.slice(0, Math.max(readable(redact), isPage(trimmed) ? readCharacters : 0)),
-      true,
-    );
+    const most = Math.max(readable(redact), isPage(trimmed) ? readCharacters : 0);
+    const kept = redact(trimmed.slice(0, most), true);
+    const shown = isPage(kept) ? pageText(kept) : kept.slice(0, 500).replace(/\s+/g, " ").trim();
     // Redacts a second time: a tag within the key hid the key from the first redaction, and `pageText` removes tags.
-    const message = redact(
-      isPage(kept) ? pageText(kept) : kept.slice(0, 500).replace(/\s+/g, " ").trim(),
-      true,
-    );
+    const message = redact(shown, true);
     const body = kept.slice(0, keptCharacters) || undefined;
     // Every member is set: a missing one would be read from a polluted Object.prototype.
     return { code: undefined, message: message || undefined, retryAfterMs: undefined, body };
   }
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
-  const code = readCode(root, httpStatus);
   const message = readMessage(root);
+  // Deeply nested lists may overflow the stack: the body is then left out.
+  const whole = () => valueOr(() => hiding?.redactValues(redact, parsed), undefined);
   return {
-    code,
+    code: readCode(root, httpStatus),
     message: message && keptOf(message, redact),
     retryAfterMs: readRetryDelay(root),
-    body:
-      trimmed.length <= keptCharacters
-        ? // Deeply nested lists may overflow the stack: the body is then left out.
-          valueOr(() => hiding?.redactValues(redact, parsed), undefined)
-        : keptOf(trimmed, redact),
+    body: trimmed.length <= keptCharacters ? whole() : keptOf(trimmed, redact),
   };
 }
 
@@ -187,18 +169,16 @@ function readCode(root: unknown, httpStatus: number): StatusCode | undefined {
 function readMessage(root: unknown): string | undefined {
   const error = memberOf(root, "error");
   const detail = memberOf(root, "detail");
-  const candidates = [
+  const flat = ["message", "Message", "errorMessage"].map((name) => memberOf(root, name));
+  return [
     memberOf(error, "message"),
     error,
-    memberOf(root, "message"),
-    memberOf(root, "Message"),
-    memberOf(root, "errorMessage"),
+    ...flat,
     detail,
     messagesOf(detail),
     memberOf(root, "title"),
     root,
-  ];
-  return candidates
+  ]
     .find((value): value is string => typeof value === "string" && value.trim() !== "")
     ?.trim();
 }

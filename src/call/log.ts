@@ -14,7 +14,7 @@ export function writeLine(
   { logger, logLevel = "info", logBodies }: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">,
   ...[event, exchange]: Parameters<Log>
 ): unknown {
-  const severity = severityOf(event);
+  const severity = event.code === undefined ? "info" : event.waitMs === undefined ? "error" : "warn";
   if (logLevels.indexOf(severity) > logLevels.indexOf(logLevel)) return undefined;
   const { host, cause, ...always } = event;
   const asked = {
@@ -28,11 +28,6 @@ export function writeLine(
   return logger(severity, { ...logFields(exchange), ...always, ...asked, message } as never);
 }
 
-function severityOf({ code, waitMs }: AttemptEvent): "error" | "warn" | "info" {
-  if (code === undefined) return "info";
-  return waitMs === undefined ? "error" : "warn";
-}
-
 function lineOf(event: AttemptEvent, asked: object): string {
   const { operation, method, path, number, httpStatus, code, requestId, durationMs, waitMs } = event;
   const pairs = {
@@ -44,9 +39,9 @@ function lineOf(event: AttemptEvent, asked: object): string {
     wait_ms: waitMs === undefined ? undefined : Math.round(waitMs),
     ...asked,
   };
-  const shown = Object.entries(pairs).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${fieldText(value)}`],
-  );
+  const shown = Object.entries(pairs)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${fieldText(value)}`);
   return ["tunerank", operation, method, path, ...shown].join(" ");
 }
 

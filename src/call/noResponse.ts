@@ -38,8 +38,7 @@ export function networkFailure(seen: TransportFailure, redact: Redact): Failure 
   });
 }
 
-// What a failure's reason decides: its code and codeSource, its event in the decision table (policy/decisions.ts), and
-// for an attempt timeout or a file also its message.
+// What a failure's reason decides.
 function knownBy({ reason, phase, cause }: TransportFailure): Pick<Failure, "code"> & Partial<Failure> {
   switch (reason) {
     case "connect-timeout":
@@ -47,8 +46,8 @@ function knownBy({ reason, phase, cause }: TransportFailure): Pick<Failure, "cod
     case "attempt-timeout":
       return {
         code: "DEADLINE_EXCEEDED",
-        message: attemptTimedOut,
-        events: [lost[phase] ?? "attemptTimeout"],
+        message: "No complete response within attemptTimeoutMs, by default half of timeoutMs.",
+        events: [lostIn(phase, "attemptTimeout")],
       };
     case "too-large":
       return { code: "RESOURCE_EXHAUSTED", events: ["tooLarge"] };
@@ -62,25 +61,22 @@ function knownBy({ reason, phase, cause }: TransportFailure): Pick<Failure, "cod
       return {
         code: phase === "body" ? "INTERNAL" : "UNAVAILABLE",
         codeSource: "transport",
-        events: [reason === "network" ? (lost[phase] ?? "connectionLost") : "ended"],
+        events: [reason === "network" ? lostIn(phase, "connectionLost") : "ended"],
       };
   }
 }
 
-// Every phase is named: a missing one would be read from a polluted Object.prototype.
-const lost: Readonly<Record<Phase, RetryEvent | undefined>> = {
-  connect: "neverConnected",
-  send: undefined,
-  headers: undefined,
-  body: "bodyLost",
-};
-
-const attemptTimedOut = "No complete response within attemptTimeoutMs, by default half of timeoutMs.";
+function lostIn(phase: Phase, otherwise: RetryEvent): RetryEvent {
+  if (phase === "connect") return "neverConnected";
+  return phase === "body" ? "bodyLost" : otherwise;
+}
 
 /** What the error of a file that cannot be sent says for a {@link Failure}. */
-export function toldBySource({ code, message, hint, cause }: SourceError): Parameters<typeof unsent>[0] {
+export function toldBySource({ code, message, hint, cause }: SourceError): Told {
   return { code, message, hint, cause };
 }
+
+type Told = Pick<Failure, "code" | "message"> & Partial<Pick<Failure, "hint" | "cause">>;
 
 /** The failure of a response when the part of this package that reads errors cannot be loaded. */
 export function unexplained({ status: httpStatus }: Pick<TransportResponse, "status">): Failure {
@@ -96,9 +92,7 @@ export function unexplained({ status: httpStatus }: Pick<TransportResponse, "sta
 }
 
 /** The failure of an attempt that made no request. */
-export function unsent(
-  seen: Pick<Failure, "code" | "message"> & Partial<Pick<Failure, "hint" | "cause">>,
-): Failure {
+export function unsent(seen: Told): Failure {
   return new Failure({ ...seen, executed: "no", requested: false });
 }
 
@@ -116,13 +110,13 @@ export function endedFailure(
   exchange: Exchange | undefined,
   cause: unknown,
 ): Failure {
-  const shared = soFar(exchange);
+  const seen = soFar(exchange);
   if (reason === "deadline") {
     const message = `No complete response within ${timeoutMs} ms (timeoutMs).`;
-    return new Failure({ ...shared, message, code: "DEADLINE_EXCEEDED", notRetried: "deadline-too-close" });
+    return new Failure({ ...seen, message, code: "DEADLINE_EXCEEDED", notRetried: "deadline-too-close" });
   }
   const message = reason === "closed" ? "The client was closed." : "The caller aborted the call.";
-  return new Failure({ ...shared, message, code: "CANCELLED", notRetried: "aborted", cause });
+  return new Failure({ ...seen, message, code: "CANCELLED", notRetried: "aborted", cause });
 }
 
 // What is known of a request that was ended in flight; `exchange` is undefined if the transport never got it.
@@ -140,8 +134,8 @@ export function unexpectedFailure(error: unknown, redact: Redact, exchange?: Exc
 }
 
 /**
- * Hides secrets in texts. Where the part that finds them is not loaded, a text that is long enough to hold one is left
- * out: no form of a secret (escaped, in base64, between quotes) is shorter than the secret.
+ * Hides secrets in texts. If the part that finds them is not loaded, a text that is long enough to hold one is left out:
+ * no form of a secret is shorter than the secret.
  */
 export function redactorIfLoaded(secrets: readonly string[]): Redact {
   const mayHold = (text: string) => secrets.some((each) => each !== "" && text.length + 2 >= each.length);

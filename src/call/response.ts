@@ -28,9 +28,8 @@ export function incomplete(field: string): Failure {
 }
 
 /**
- * Makes a reader of 2xx responses that hold a JSON object. An object is an error, not a value, if it has no field but
- * those of errors, and one of them names a code or holds the error. A job with `status`, `code` or `error` beside its
- * own fields is none.
+ * Makes a reader of 2xx responses that hold a JSON object. It is an error, not a value, if it has only fields of errors,
+ * and one of them names a code or holds the error.
  */
 export function readObject<T>(read: (value: object) => T | Failure): ResponseReader<T> {
   return (response) => {
@@ -82,8 +81,8 @@ export function seenOf({
 }
 
 /**
- * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score. Checks no other field.
- * @param named Returns the caller's name for the document with an index, to append to the message.
+ * Returns a rerank response unchanged; a {@link Failure} if an entry lacks its index or score.
+ * @param named The caller's name for the document with an index, to append to the message
  */
 export function readRerank(response: object, named = (_index: number) => ""): RerankResponse | Failure {
   const data = memberOf(response, "data");

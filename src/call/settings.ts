@@ -13,10 +13,8 @@ import { notify, WithoutPrototype } from "../values.js";
 import type { CallSettings, ClientSettings, Log } from "./types.js";
 
 /**
- * Joins a call's options with its client's.
- * @param own The call's options, copied and checked by `ownProperties`.
- * @param operation The operation. If its path has an account id, the call's options or the client must give one.
- * @throws StatusError when the client lacks a setting that the call needs.
+ * Joins a call's options with its client's. @param own The call's options, copied and checked
+ * @throws StatusError when the client lacks a setting that the call needs, such as an account id
  */
 export function callSettings(client: ClientConfig, own: CallOptions, operation: OperationName): CallSettings {
   const needsAccount = operation !== "request" && operations[operation].path.includes("{account_id}");
@@ -90,10 +88,7 @@ export class ClientConfig extends WithoutPrototype<ClientSettings> {
 /** Invisible characters, which no API key and no address contains. */
 export const unseen: RegExp = /[\s\p{Cc}]/u;
 
-/**
- * Wraps the check of an option that need not be given: its error names an invisible character that a file, an editor or
- * the clipboard left in the value.
- */
+/** Checks an option that need not be given, and names an invisible character that an editor or a file left in it. */
 function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T | undefined> {
   return (value, what) => {
     if (value === undefined) return undefined;
@@ -103,18 +98,15 @@ function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T | undefin
   };
 }
 
-/** Checks a service's address, if it is given. */
+// The checks of the options that the environment may supply.
 export function checkAddress(value: unknown, what: string, allowInsecureHttp: boolean): string | undefined {
   return seen(() => checkBaseUrl(value, what, allowInsecureHttp), unseen)(value, what);
 }
 
-/** Checks the id of an account, if it is given. */
 export const checkAccountId: Check<string | undefined> = seen(checkId);
 
-/** Checks the client's option `rerankModel`, the name of a model, if it is given. */
 export const checkModel: Check<string | undefined> = seen(checkText);
 
-/** Checks that an API key can be sent in a header, if it is given. */
 export const checkKey: Check<string | undefined> = seen(checkApiKey, unseen);
 
 // An empty variable counts as unset.
@@ -154,10 +146,7 @@ function logNamed(text: string, variable: string, logBodies: ClientOptions["logB
   }
 }
 
-/**
- * The function that writes log lines; false if logging is off.
- * @param name The option or variable that sets the level. @throws StatusError when the logger or the level is invalid.
- */
+/** The function that writes log lines; false if logging is off. @param name What sets the level @throws StatusError */
 export function logOf(
   { logger, logBodies }: Pick<ClientOptions, "logger" | "logBodies">,
   level: unknown,
@@ -172,10 +161,8 @@ export function logOf(
   ) {
     throw invalid("logger", `logger must have the methods ${methods.join(", ")}, or be a function.`);
   }
-  return level !== "off" && lineWriter({ logger, logLevel: level as LogLevel, logBodies });
-}
-
-function lineWriter(options: Pick<ClientOptions, "logger" | "logLevel" | "logBodies">): Log {
+  if (level === "off") return false;
+  const options = { logger, logLevel: level as LogLevel, logBodies };
   // Starts to load now, so that the module is ready when the first attempt ends.
   const loaded = import("./log.js");
   // If a line cannot be written, or the logger fails, the call goes on.

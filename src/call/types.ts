@@ -30,12 +30,11 @@ export interface PreparedRequest<T> {
   readonly body: string | Uint8Array | undefined;
   /** The whole request, where that takes a while: a file is opened, or a module is loaded. */
   readonly whole?: Promise<PreparedRequest<T>> | undefined;
-  /** The form with a file that is sent in place of `body`; undefined when there is none. */
+  /** The form with a file that is sent in place of `body`. */
   readonly form: Multipart | undefined;
-  /** The media type of the body; undefined when there is none. */
   readonly contentType: string | undefined;
   readonly maxResponseBytes: number;
-  /** The call's deadline in milliseconds, and whether it is idempotent, unless the options say; undefined for the operation's own. */
+  /** Unless the call's options say; undefined for the operation's own. */
   readonly timeoutMs?: number | undefined;
   readonly idempotent?: boolean | undefined;
   readonly read: ResponseReader<T>;
@@ -96,10 +95,9 @@ export interface Outcome<T> extends Omit<Received<T>, "secrets"> {
 
 /** The state of a running call. */
 export interface RunningCall<T> {
-  readonly client: ClientSettings;
   readonly settings: CallSettings;
   readonly request: PreparedRequest<T>;
-  /** Whether the call is idempotent, if its options or its request say so. */
+  /** What its options or its request say. */
   readonly idempotent: boolean | undefined;
   readonly deadline: Deadline;
   readonly attempts: Attempt[];
