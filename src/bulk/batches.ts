@@ -29,12 +29,12 @@ export interface PendingRequest<Id> {
   /** Why the request is invalid, if that is known before anything is sent. */
   readonly wrong: StatusError | undefined;
   /** The event of the successful attempt, if the caller passed `onAttempt`. */
-  event: AttemptEvent | undefined;
+  event?: AttemptEvent | undefined;
   /** The call that ranks the request, and its lane, once the call has begun. */
-  lane: Lane | undefined;
-  call: CallPromise<RerankResponse> | undefined;
+  lane?: Lane | undefined;
+  call?: CallPromise<RerankResponse> | undefined;
   /** The request of which this is a batch; undefined for a request that is sent whole. */
-  readonly whole: BatchedRequest<Id> | undefined;
+  readonly whole?: BatchedRequest<Id> | undefined;
 }
 
 /** Documents of a batch that are sent together. */

@@ -18,16 +18,7 @@ function pendingOf<Id>(request: RerankAllRequest<Id>, number: number): PendingRe
   const wrong = Object.hasOwn(fields, "id")
     ? undefined
     : invalid(`requests[${number}].id`, `requests[${number}] has no id.`);
-  return {
-    id: fields.id,
-    number,
-    body,
-    wrong,
-    event: undefined,
-    lane: undefined,
-    call: undefined,
-    whole: undefined,
-  };
+  return { id: fields.id, number, body, wrong };
 }
 
 /** Takes requests from the source, and batches from those that are sent in batches. */
@@ -70,7 +61,7 @@ export class Intake<Id> {
     return undefined;
   }
 
-  /** Creates the source's iterator. If that fails, no request comes. */
+  /** Creates the source's iterator. */
   open(): void {
     try {
       this.#iterator = this.#source();
@@ -90,7 +81,6 @@ export class Intake<Id> {
     else await closed;
   }
 
-  // Calls the iterator's `return`, if it has one.
   async #closeSource(): Promise<void> {
     await this.#iterator?.return?.();
   }

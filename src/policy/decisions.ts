@@ -49,14 +49,9 @@ export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
   ended: row("unknown"),
 };
 
-function row(
-  executed: Executed,
-  start = 0,
-  read = 0,
-  set = 0,
-  append = 0,
-): { readonly retries: Readonly<Record<RetryKind, number>>; readonly executed: Executed } {
-  return { retries: { start, read, set, append }, executed };
+function row(executed: Executed, ...[start = 0, read = 0, set = 0, append = 0]: readonly number[]) {
+  const retries: Readonly<Record<RetryKind, number>> = { start, read, set, append };
+  return { retries, executed };
 }
 
 /** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
@@ -138,7 +133,6 @@ export function codeOfHttpStatus(httpStatus: number): CodeOfStatus {
 /** The code and event for a status, if the response names no code. */
 export function rowOfStatus(httpStatus: number): (typeof statusRows)[number] {
   // The last entry matches every status.
-  return statusRows.find(([, , statuses]) => statuses.test(`${httpStatus}`)) as ReturnType<
-    typeof rowOfStatus
-  >;
+  const found = statusRows.find(([, , statuses]) => statuses.test(`${httpStatus}`));
+  return found as (typeof statusRows)[number];
 }

@@ -58,13 +58,10 @@ export function retryAfterMs(
 ): number | undefined {
   // A date counts from the response's Date header, as the server's clock may differ from this machine's.
   const sent = (): number => parseDate(headerLines(headers, "date")[0], now) ?? now;
-  const asked = [
-    bodyMs,
-    ...headerLines(headers, "retry-after-ms").map((line) => milliseconds(line, 1)),
-    ...headerLines(headers, "retry-after").map(
-      (line) => milliseconds(line, 1000) ?? parseDate(line, now, sent()),
-    ),
-  ].filter((ms) => ms !== undefined);
+  const inMs = headerLines(headers, "retry-after-ms").map((line) => milliseconds(line, 1));
+  const others = headerLines(headers, "retry-after");
+  const inSeconds = others.map((line) => milliseconds(line, 1000) ?? parseDate(line, now, sent()));
+  const asked = [bodyMs, ...inMs, ...inSeconds].filter((ms) => ms !== undefined);
   return asked.length > 0 ? Math.max(...asked) : undefined;
 }
 

@@ -78,15 +78,14 @@ export function decideRetry(
   return { waitMs: Math.trunc(waitMs), notRetried };
 }
 
-/** Milliseconds before the next attempt: never less than the service asked for. */
+// Milliseconds before the next attempt: never less than the service asked for.
 function waitBeforeRetry(
   { code, events: happened, retryAfterMs = 0 }: RetryCause,
   { retries, timeLeftMs, random }: RetryState,
 ): number {
   const base = code === "RESOURCE_EXHAUSTED" ? backoff.exhaustedBaseMs : backoff.baseMs;
-  const backoffMs = happened.includes("unauthenticated")
-    ? 0
-    : random * Math.min(backoff.capMs, base * 2 ** retries);
+  const isRenewing = happened.includes("unauthenticated");
+  const backoffMs = isRenewing ? 0 : random * Math.min(backoff.capMs, base * 2 ** retries);
   if (!retryAfterMs) return backoffMs;
   // The random part takes at most a tenth of the time from the wait's end to the deadline: the rest is for the attempt.
   const mostMs = (timeLeftMs - retryAfterMs) * backoff.jitterShare;

@@ -23,7 +23,7 @@ export const pendingForEach = 4;
 /** The machine's clock; a simulation has its own. */
 export const machineClock: { readonly now: typeof now; readonly after: typeof after } = { now, after };
 
-/** Whose calls a {@link Run} makes, and what becomes of them. Methods, not closures: V8 would compile each run's again. */
+/** Whose calls a {@link Run} makes. Methods, not closures: V8 would compile each run's again. */
 export interface Work<Job, Value> {
   /** Takes the next job whose call may begin; undefined if there is none now. */
   take(): Job | undefined;
@@ -53,9 +53,8 @@ export class Run<Job = unknown, Value = unknown> {
   declare readonly maxPauseMs?: number | undefined;
   /** The calls of jobs that are not done. */
   readonly lanes: Lane[] = [];
-  /** How many attempts of this run are in flight. */
+  /** How many attempts of this run are in flight, and how many were retries. */
   inFlight = 0;
-  /** How many attempts were retries. */
   retries = 0;
   /** Whether any of its attempts ran the operation. */
   ran: Ran = nothingSent;
@@ -198,11 +197,10 @@ export class Lane implements AttemptTimes {
   began = 0;
   ended = 0;
   epoch = 0;
-  /** How long the last response may have waited for the event loop, in milliseconds. */
-  busyMs = 0;
   /** Its place among the run's lanes. */
   at = 0;
-  /** How long the last response asks the run to pause, in milliseconds; 0 when it asks for no pause. */
+  /** How many milliseconds the last response may have waited for the event loop, and asks the run to pause. */
+  busyMs = 0;
   pauseMs = 0;
   /** Whether this machine could open no socket for the first attempt: the run makes a new call for the job. */
   isTooMany = false;

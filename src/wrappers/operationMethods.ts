@@ -23,15 +23,14 @@ const late = () => loaded(import("./request.js"));
 export function createCalls(
   settings: ClientConfig,
 ): Pick<ClientInside, "callEncoded" | "callOperation"> & { readonly request: ServiceCall } {
+  type Part = Awaited<ReturnType<typeof late>>;
+  type Prepare<T> = Parameters<typeof makeCall<T>>[3];
   const callAny = <T>(
     options: RequestOptions | undefined,
-    prepareIn: (
-      part: Awaited<ReturnType<typeof late>>,
-      ...call: Parameters<Prepare<T>>
-    ) => ReturnType<Prepare<T>>,
+    prepareIn: (part: Part, ...call: Parameters<Prepare<T>>) => ReturnType<Prepare<T>>,
   ) =>
     startCall<T>("request", settings, () =>
-      makeCall(settings, "request", { options, table: requestOptionTable }, async (...call) =>
+      makeCall(settings, "request", { options, table: requestTable }, async (...call) =>
         prepareIn(await late(), ...call),
       ),
     );
@@ -45,13 +44,8 @@ export function createCalls(
   };
 }
 
-type Prepare<T> = Parameters<typeof makeCall<T>>[3];
-
 const { accountId: _, ...sharedNames } = callOptionTable;
-const requestOptionTable = {
-  ...sharedNames,
-  maxResponseBytes: checkCount,
-} as object as OptionTable<CallOptions>;
+const requestTable = { ...sharedNames, maxResponseBytes: checkCount } as object as OptionTable<CallOptions>;
 
 const uploadOptionTable: OptionTable<UploadOptions> = {
   ...callOptionTable,
