@@ -1,31 +1,22 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { added, addOperations } from "../support/addedOperations.js";
+import { expect, test, vi } from "vitest";
+import { added, useAddedOperations } from "../support/addedOperations.js";
 import { canaryKey } from "../support/canary.js";
-import { copyProject, type Outcome, run, temporaryFolder } from "../support/project.js";
+import { type Outcome, run } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { inTurn, reset } from "../support/responses.js";
 
 // Each is a process of its own, compiled from source.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const server = useRecordingServer();
-let folder: string;
-let remove: () => Promise<void>;
+const copy = useAddedOperations();
 const node = ["--conditions=tunerank-source", "--import", "tsx"];
-
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  await copyProject(folder);
-  await addOperations(folder);
-  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
-});
-afterAll(() => remove());
 
 const tunerank = (...args: string[]): Promise<Outcome> =>
   run(process.execPath, [...node, "src/cli/main.ts", ...args], {
-    cwd: folder,
+    cwd: copy.folder,
     env: { TUNERANK_BASE_URL: server.url, TUNERANK_API_KEY: canaryKey, TUNERANK_ACCOUNT_ID: "acme" },
   });
 const request = (...args: string[]): Promise<Outcome> => tunerank("request", ...args);
@@ -57,7 +48,7 @@ test("parameters go where the contract has them: lists by repeating, numbers and
 });
 
 test("JSON is checked, and sent as it was written, from the command line or a file", async () => {
-  await writeFile(path.join(folder, "definition.json"), definition);
+  await writeFile(path.join(copy.folder, "definition.json"), definition);
   await request("createEvaluator", "--body", definition);
   await request("replaceEvaluator", ...grader, "--body-file", "definition.json");
   expect(server.requests.map(({ method, url, body }) => [method, url, `${body}`])).toEqual([

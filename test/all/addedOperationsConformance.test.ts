@@ -1,8 +1,8 @@
 import { cp, readFile } from "node:fs/promises";
 import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { added, addOperations } from "../support/addedOperations.js";
+import { beforeAll, expect, test, vi } from "vitest";
+import { added, useAddedOperations } from "../support/addedOperations.js";
 import type { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import {
   certifyClient,
@@ -13,7 +13,7 @@ import {
   type Language,
 } from "../support/conformance/clients.js";
 import { next, post, type Runner, runnerOf } from "../support/conformance/runner.js";
-import { copyProject, launch, root, run, temporaryFolder } from "../support/project.js";
+import { launch, root, run } from "../support/project.js";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
@@ -24,20 +24,14 @@ const hasLanguage: Readonly<Record<Language, boolean>> = {
   go: await findGo(),
   java: await findJava(),
 };
-let folder: string;
-let remove: () => Promise<void>;
+const copy = useAddedOperations();
 let certify: typeof certifyOwnClient;
 
 beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  await copyProject(folder);
-  await addOperations(folder);
-  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
   const client = "test/support/conformance/certifyOwnClient.ts";
-  await cp(path.join(root, client), path.join(folder, client));
-  ({ certifyOwnClient: certify } = await import(path.join(folder, client)));
+  await cp(path.join(root, client), path.join(copy.folder, client));
+  ({ certifyOwnClient: certify } = await import(path.join(copy.folder, client)));
 });
-afterAll(() => remove());
 
 // Each of the added operations in rows of every kind: with a response, refused, repeated, lost on the way.
 const sample = [
@@ -61,7 +55,7 @@ const exchanges = [
 const startRunner = (rows: readonly string[]): Promise<Runner> => {
   const args = ["src/cli/main.ts", "conformance", "--port", "0", "--json"];
   const only = rows.flatMap((row) => ["--only", row]);
-  return runnerOf(launch(process.execPath, [...node, ...args, ...only], { cwd: folder }));
+  return runnerOf(launch(process.execPath, [...node, ...args, ...only], { cwd: copy.folder }));
 };
 const read = async (project: string, name: string) =>
   JSON.parse(await readFile(path.join(project, "contract/conformance", name), "utf8"));
@@ -78,7 +72,7 @@ interface Row {
 
 test("the data has rows for the added operations, and those of the others are as before", async () => {
   const [rows, before] = (await Promise.all(
-    [folder, root].map(async (project) => (await read(project, "retries.json")).rows),
+    [copy.folder, root].map(async (project) => (await read(project, "retries.json")).rows),
   )) as [Row[], Row[]];
   const jsonOnly = before.filter(({ event }) =>
     /^(not-json|other-success|html|incomplete|success-(that-is-newer|after-not-json|after-incomplete))/.test(
@@ -100,7 +94,7 @@ test("the data has rows for the added operations, and those of the others are as
 test("rows of exchanges.json that hold for any operation hold for the added ones, and stay up to date", async () => {
   const rowsOf = async (project: string): Promise<ExchangeRow[]> =>
     (await read(project, "exchanges.json")).rows;
-  const [rows, before] = await Promise.all([rowsOf(folder), rowsOf(root)]);
+  const [rows, before] = await Promise.all([rowsOf(copy.folder), rowsOf(root)]);
   const named = (name: string) => Object.keys(rows.find((row) => row.name === name)?.operations ?? {});
   const json = added.filter((id) => !["downloadDataset", "deleteEvaluator"].includes(id));
   const withIds = added.filter((id) => !["listEvaluators", "createEvaluator"].includes(id));
@@ -119,9 +113,11 @@ test("rows of exchanges.json that hold for any operation hold for the added ones
     expect([name, named(name).filter((id) => added.includes(id))]).toEqual([name, ids]);
   for (const [index, { operations }] of rows.entries())
     expect(operations).toMatchObject(before[index]?.operations ?? {});
-  const check = await run(process.execPath, [...node, "scripts/generate/run.ts", "--check"], { cwd: folder });
+  const check = await run(process.execPath, [...node, "scripts/generate/run.ts", "--check"], {
+    cwd: copy.folder,
+  });
   expect(check.stdout + check.stderr).toBe("All that is generated is up to date.\n");
-  const needed = await readFile(path.join(folder, "contract/conformance/README.md"), "utf8");
+  const needed = await readFile(path.join(copy.folder, "contract/conformance/README.md"), "utf8");
   expect(needed).toContain("| `getDataset` | nothing: every member may be absent |");
 });
 
@@ -129,7 +125,7 @@ test.each(["retries", "operations", "parameters", "exchanges"])(
   "%s.json is still what its schema describes",
   async (name) => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, allErrors: true });
-    ajv.validate(await read(folder, `${name}.schema.json`), await read(folder, `${name}.json`));
+    ajv.validate(await read(copy.folder, `${name}.schema.json`), await read(copy.folder, `${name}.json`));
     expect(ajv.errors).toBeNull();
   },
 );
@@ -162,7 +158,7 @@ test.for(Object.keys(hasLanguage) as Language[])(
     const gets = ["exchanges/lost-after-an-unclear-answer", "retries/tunnel-credentials"];
     const asked = [...sample, ...exchanges, ...gets.map((row) => `${row}/getDataset`)];
     const { url, report } = await startRunner(asked);
-    const stderr = await certifyClient(language, url, { project: folder });
+    const stderr = await certifyClient(language, url, { project: copy.folder });
     const { rows, passed } = await report();
     expect(rows.filter(({ result }) => result === "failed")).toEqual([]);
     expect([passed, stderr]).toEqual([asked.length, ""]);

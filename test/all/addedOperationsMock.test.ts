@@ -4,9 +4,9 @@ import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CallPromise, StatusError } from "../../src/index.js";
 import type { TestRequest, TestServer, TestService } from "../../src/testing/index.js";
-import { added, addOperations } from "../support/addedOperations.js";
+import { added, useAddedOperations } from "../support/addedOperations.js";
 import { canaryKey } from "../support/canary.js";
-import { copyProject, launch, run, temporaryFolder } from "../support/project.js";
+import { launch } from "../support/project.js";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -14,20 +14,15 @@ type Call = (...given: unknown[]) => CallPromise<unknown>;
 type Added = Readonly<Record<"datasets" | "evaluators", Readonly<Record<string, Call>>>>;
 
 const node = ["--conditions=tunerank-source", "--import", "tsx"];
-let folder: string;
-let remove: () => Promise<void>;
+const copy = useAddedOperations();
 let service: TestService;
 let strict: TestService;
 let server: TestServer;
 let connect: (options: object) => Added;
 
 beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  await copyProject(folder);
-  await addOperations(folder);
-  await run(process.execPath, [...node, "scripts/generate/run.ts"], { cwd: folder });
-  const { createTestService } = await import(path.join(folder, "src/testing/index.ts"));
-  const { createClient } = await import(path.join(folder, "src/index.ts"));
+  const { createTestService } = await import(path.join(copy.folder, "src/testing/index.ts"));
+  const { createClient } = await import(path.join(copy.folder, "src/index.ts"));
   const own = { apiKey: canaryKey, accountId: "acme", maxRetries: 0 };
   connect = (options) => createClient({ ...own, ...options });
   service = createTestService();
@@ -35,10 +30,7 @@ beforeAll(async () => {
   server = await service.listen();
 });
 afterEach(() => service.reset());
-afterAll(async () => {
-  await server.close();
-  await remove();
-});
+afterAll(() => server.close());
 
 const ways: [name: string, open: () => Added][] = [
   ["its fetch", () => connect({ baseUrl: "https://service.test", fetch: service.fetch })],
@@ -168,7 +160,7 @@ test("strict, parameters that the contract does not have are refused", async () 
 
 test("tunerank mock scripts failures by the id", async () => {
   const args = ["src/cli/main.ts", "mock", "--port", "0", "--json", "--fail", "getDataset:503x2"];
-  const mock = launch(process.execPath, [...node, ...args], { cwd: folder });
+  const mock = launch(process.execPath, [...node, ...args], { cwd: copy.folder });
   const said = text(mock.stderr);
   const [line] = (await once(mock.stdout, "data")) as [Buffer];
   const { datasets } = connect({ baseUrl: (JSON.parse(`${line}`) as { url: string }).url });

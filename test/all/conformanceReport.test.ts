@@ -1,276 +1,154 @@
-import { once } from "node:events";
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import http from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import { program } from "../support/commandLine.js";
 import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
-import { next, post, type Runner, startRunner } from "../support/conformance/runner.js";
+import { next, post, startRunner } from "../support/conformance/runner.js";
 import { root, run } from "../support/project.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
 // What is told of a run: the badge's colour, JUnit XML, two runs at once, and the recipe for CI.
-describe("the report", () => {
-  const file = useTemporaryFile(new Uint8Array());
-  const success = "retries/success-at-once/scaleDeployment";
-  const folders: string[] = [];
-  afterEach(async () => {
-    for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-  });
+const file = useTemporaryFile(new Uint8Array());
+const success = "retries/success-at-once/scaleDeployment";
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
+});
 
-  test("the badge is green where every row that was asked for passed, and says how many were not", async () => {
-    const { url, outcome, report } = await startRunner("--only", success, "--badge", file);
-    await certifyOwnClient(url);
+test("the badge is green where every row that was asked for passed, and says how many were not", async () => {
+  const { url, outcome, report } = await startRunner("--only", success, "--badge", file);
+  await certifyOwnClient(url);
+  expect((await outcome).exitCode).toBe(0);
+  const svg = await readFile(file, "utf8");
+  expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
+  expect(svg).toMatch(`conformance ${(await report()).revision}: 1 passed`);
+  expect(svg).toMatch(/: 1 passed, \d{4} not asked for</);
+  expect(svg).toContain("#1a7f37");
+});
+
+test("the badge of a client without proxies says so", async () => {
+  const { url, outcome } = await startRunner(
+    "--only",
+    "proxy/http/scale",
+    "--only",
+    success,
+    "--badge",
+    file,
+  );
+  await certifyOwnClient(url, undefined, ["proxy"]);
+  expect((await outcome).exitCode).toBe(0);
+  expect(await readFile(file, "utf8")).toMatch(/1 passed, 1 skipped.*, without proxies<.*#59636e/s);
+});
+
+test("JUnit XML has a case for each row, and its marks are escaped", async () => {
+  const rows = [
+    "--only",
+    "retries/key-in-message/rerank",
+    "--only",
+    "success-at-once/",
+    "--except",
+    "Dataset",
+  ];
+  const { url, outcome } = await startRunner(...rows, "--timeout", "3", "--junit", file);
+  const first = await next(url);
+  await post(url, { id: first.id, code: "UNKNOWN", executed: "no", attempts: 1, message: '<"&\u0000' });
+  await next(url);
+  expect((await outcome).exitCode).toBe(1);
+  const xml = await readFile(file, "utf8");
+  expect(xml).toContain('<testsuites tests="4" failures="2" errors="2" skipped="0">');
+  expect(xml).toContain('<testcase classname="retries" name="success-at-once/rerankDocuments"');
+  expect(xml).toContain('<error message="never served"/>');
+  expect(xml).toContain("no outcome was posted");
+  expect(xml).not.toMatch(/&(?!#\d+;)|\0/);
+});
+
+test("two runs at once do not touch each other", async () => {
+  const runs = await Promise.all([1, 2].map(() => startRunner("--only", "retries/success-")));
+  await Promise.all(runs.map(({ url }) => certifyOwnClient(url)));
+  for (const { outcome, report } of runs) {
     expect((await outcome).exitCode).toBe(0);
-    const svg = await readFile(file, "utf8");
-    expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
-    expect(svg).toMatch(`conformance ${(await report()).revision}: 1 passed`);
-    expect(svg).toMatch(/: 1 passed, \d{4} not asked for</);
-    expect(svg).toContain("#1a7f37");
-  });
-
-  test("the badge of a client without proxies says so", async () => {
-    const { url, outcome } = await startRunner(
-      "--only",
-      "proxy/http/scale",
-      "--only",
-      success,
-      "--badge",
-      file,
-    );
-    await certifyOwnClient(url, undefined, ["proxy"]);
-    expect((await outcome).exitCode).toBe(0);
-    expect(await readFile(file, "utf8")).toMatch(/1 passed, 1 skipped.*, without proxies<.*#59636e/s);
-  });
-
-  test("JUnit XML has a case for each row, and its marks are escaped", async () => {
-    const rows = [
-      "--only",
-      "retries/key-in-message/rerank",
-      "--only",
-      "success-at-once/",
-      "--except",
-      "Dataset",
-    ];
-    const { url, outcome } = await startRunner(...rows, "--timeout", "3", "--junit", file);
-    const first = await next(url);
-    await post(url, { id: first.id, code: "UNKNOWN", executed: "no", attempts: 1, message: '<"&\u0000' });
-    await next(url);
-    expect((await outcome).exitCode).toBe(1);
-    const xml = await readFile(file, "utf8");
-    expect(xml).toContain('<testsuites tests="4" failures="2" errors="2" skipped="0">');
-    expect(xml).toContain('<testcase classname="retries" name="success-at-once/rerankDocuments"');
-    expect(xml).toContain('<error message="never served"/>');
-    expect(xml).toContain("no outcome was posted");
-    expect(xml).not.toMatch(/&(?!#\d+;)|\0/);
-  });
-
-  test("two runs at once do not touch each other", async () => {
-    const runs = await Promise.all([1, 2].map(() => startRunner("--only", "retries/success-")));
-    await Promise.all(runs.map(({ url }) => certifyOwnClient(url)));
-    for (const { outcome, report } of runs) {
-      expect((await outcome).exitCode).toBe(0);
-      expect(await report()).toMatchObject({ failed: 0, neverServed: 0 });
-    }
-  });
-
-  test("an outcome with the line ends of Windows and a byte order mark is read", async () => {
-    const { url, outcome } = await startRunner("--only", success);
-    await next(url);
-    const [status] = await post(url, `\ufeff{\r\n  "id": "${success}",\r\n  "value": {}\r\n}\r\n`);
-    expect(status).toBe(200);
-    expect((await outcome).exitCode).toBe(1);
-  });
-
-  test("the guide's recipe for GitHub Actions has ten lines, fails with the runner, and keeps what was written", async () => {
-    const guide = await readFile(path.join(root, "docs/guide/certify.md"), "utf8");
-    const [, recipe = ""] = /```yaml [^\n]*conformance\.yml[^\n]*\n(.*?)\n```/s.exec(guide) ?? [];
-    expect(recipe.split("\n").length).toBeLessThanOrEqual(10);
-    const { jobs } = parse(recipe) as { jobs: { conformance: { steps: readonly Step[] } } };
-    const [checkout, { run: script = "" } = {}, upload] = jobs.conformance.steps;
-    expect(checkout).toEqual({ uses: "actions/checkout@v4" });
-    expect(upload).toMatchObject({ if: "always()", uses: "actions/upload-artifact@v4" });
-    const kept = (folder: string): Promise<Record<string, string>> =>
-      filesOf(folder, upload?.with?.path ?? "");
-    const good = await runStep(script, "certifyOwnClient(process.argv[2])");
-    expect(good.exitCode).toBe(0);
-    const { "conformance.json": json = "", ...pictures } = await kept(good.folder);
-    expect(JSON.parse(json)).toMatchObject({ passed: 1, failed: 0 });
-    expect(pictures).toEqual({
-      "conformance.xml": expect.stringContaining('tests="1" failures="0"'),
-      "conformance.svg": expect.stringContaining("1 passed"),
-    });
-    const bad = await runStep(script, 'fetch(process.argv[2] + "/next")');
-    expect(bad.exitCode).toBe(1);
-    expect((await kept(bad.folder))["conformance.xml"]).toContain('failures="1"');
-  });
-
-  interface Step {
-    readonly run?: string;
-    readonly with?: { readonly path: string };
-  }
-
-  // A path as upload-artifact takes it: a name that ends in a star.
-  async function filesOf(folder: string, star: string): Promise<Record<string, string>> {
-    const names = (await readdir(folder)).filter((name) => name.startsWith(star.slice(0, -1)));
-    const files = names.map(async (name) => [name, await readFile(path.join(folder, name), "utf8")] as const);
-    return Object.fromEntries(await Promise.all(files));
-  }
-
-  // As GitHub runs it, with programs of those names on the path.
-  async function runStep(
-    script: string,
-    client: string,
-  ): Promise<{ readonly exitCode: number | null; readonly folder: string }> {
-    const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recipe-"));
-    folders.push(folder);
-    const port = await freePort();
-    const own = path.join(root, "test/support/conformance/certifyOwnClient.ts");
-    await writeFile(
-      path.join(folder, "client.mts"),
-      `import { certifyOwnClient } from "${own}";\nawait ${client};\n`,
-    );
-    const node = `exec "${process.execPath}"`;
-    const served = `--port ${port} --only ${success} --timeout 3`;
-    const programs = {
-      npx: `shift; ${node} "${program}" "$@" ${served}`,
-      python: `cd "${root}"; ${node} --conditions=tunerank-source --import tsx "${folder}/client.mts" "$2"`,
-    };
-    for (const [name, text] of Object.entries(programs)) {
-      await writeFile(path.join(folder, name), `#!/bin/sh\n${text}\n`);
-      await chmod(path.join(folder, name), 0o755);
-    }
-    const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
-    const step = script.replaceAll(":4020", `:${port}`);
-    const { exitCode } = await run("bash", ["-eo", "pipefail", "-c", step], { cwd: folder, env });
-    return { exitCode, folder };
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
-    return port;
+    expect(await report()).toMatchObject({ failed: 0, neverServed: 0 });
   }
 });
 
-// What the runner looks at in a request: every byte of a file, its name in all spellings, one key, and connections.
-describe("the requests", () => {
-  const running: Runner[] = [];
-  afterEach(async () => {
-    for (const { child, outcome } of running.splice(0)) {
-      child.kill("SIGKILL");
-      await outcome;
-    }
-  });
-
-  interface Upload {
-    readonly name?: string;
-    readonly disposition?: string;
-    readonly content?: Buffer;
-    readonly rest?: string;
-    readonly headers?: readonly string[];
-  }
-
-  const good = { id: "file-7d1f9a", object: "file", created_at: 1772442900, purpose: "fine-tune" };
-
-  /** Sends a form as it is told, and gives what the runner finds wrong with it. */
-  async function differencesOf(row: string, upload: Upload): Promise<unknown> {
-    const runner = await startRunner("--only", `exchanges/${row}/uploadDatasetFile`);
-    running.push(runner);
-    const task = await next(runner.url);
-    const { file } = task.arguments as {
-      file: { name: string; content?: string; base64?: string; bytes: number };
-    };
-    const due = file.base64
-      ? Buffer.alloc(file.bytes, Buffer.from(file.base64, "base64"))
-      : Buffer.from(file.content ?? "");
-    const { name = file.name, content = due, rest = "", headers = [] } = upload;
-    const { disposition = `filename="${name}"` } = upload;
-    const head = `--b\r\nContent-Disposition: form-data; name="file"; ${disposition}\r\n\r\n`;
-    const body = Buffer.concat([Buffer.from(head), content, Buffer.from(`\r\n${rest}--b--\r\n`)]);
-    const request = http.request(`${task.baseUrl}/v1/accounts/acme/datasets/support-answers:upload`, {
-      method: "POST",
-      headers: [
-        "Host",
-        new URL(`${task.baseUrl}`).host,
-        "Authorization",
-        `Bearer ${task.apiKey}`,
-        "Content-Type",
-        "multipart/form-data; boundary=b",
-      ]
-        .concat(headers.map((text) => text.replace("{key}", `${task.apiKey}`)))
-        .concat(["Content-Length", `${body.length}`]),
-    });
-    const [response] = (await once(request.end(body), "response")) as [http.IncomingMessage];
-    response.resume();
-    const value = { ...good, bytes: due.length, filename: file.name };
-    const [, { differences }] = await post(runner.url, { id: task.id, value, attempts: 1 });
-    return differences;
-  }
-
-  test.each<[string, string, Upload]>([
-    ["a quote as %22", "file-name-with-quotes", { disposition: `filename="say %22yes%22 or 'no'.jsonl"` }],
-    [
-      "a quote behind a backslash",
-      "file-name-with-quotes",
-      { disposition: `filename="say \\"yes\\" or 'no'.jsonl"` },
-    ],
-    [
-      "filename*",
-      "file-name-not-ascii",
-      {
-        disposition: `filename*=UTF-8''${encodeURIComponent("100%25 % donne\u0301es-данные-データ-😀.jsonl")}`,
-      },
-    ],
-    ["raw UTF-8", "file-name-not-ascii", {}],
-    ["what ends a parameter elsewhere", "file-name-with-semicolons", {}],
-  ])("a file's name is read with %s", async (_what, row, upload) => {
-    expect(await differencesOf(row, upload)).toEqual([]);
-  });
-
-  test.each<[string, string, Upload, string]>([
-    [
-      "another name",
-      "file-name-not-ascii",
-      { name: "donn?es.jsonl" },
-      'file name: "donn?es.jsonl" instead of "100%25 % donne\u0301es-данные-データ-😀.jsonl"',
-    ],
-    [
-      "another byte",
-      "file-of-one-byte",
-      { content: Buffer.from([1]) },
-      "the form does not hold the file's content",
-    ],
-    [
-      "a byte too few",
-      "file-of-64-kib-and-one",
-      { content: Buffer.alloc(65_536) },
-      "the form does not hold the file's content",
-    ],
-    [
-      "a second part",
-      "file-of-one-byte",
-      { rest: '--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nx\r\n' },
-      'parts of the form: ["file","purpose"] instead of ["file"]',
-    ],
-    [
-      "the key in another header",
-      "file-of-no-bytes",
-      { headers: ["X-Api-Key", "{key}"] },
-      "the header x-api-key carries the key",
-    ],
-    [
-      "two headers Authorization",
-      "file-of-no-bytes",
-      { headers: ["Authorization", "Bearer {key}"] },
-      "there are 2 headers Authorization instead of one",
-    ],
-  ])("%s is told", async (_what, row, upload, problem) => {
-    expect(await differencesOf(row, upload)).toEqual([`request 1: ${problem}`]);
-  });
+test("an outcome with the line ends of Windows and a byte order mark is read", async () => {
+  const { url, outcome } = await startRunner("--only", success);
+  await next(url);
+  const [status] = await post(url, `\ufeff{\r\n  "id": "${success}",\r\n  "value": {}\r\n}\r\n`);
+  expect(status).toBe(200);
+  expect((await outcome).exitCode).toBe(1);
 });
+
+test("the guide's recipe for GitHub Actions has ten lines, fails with the runner, and keeps what was written", async () => {
+  const guide = await readFile(path.join(root, "docs/guide/certify.md"), "utf8");
+  const [, recipe = ""] = /```yaml [^\n]*conformance\.yml[^\n]*\n(.*?)\n```/s.exec(guide) ?? [];
+  expect(recipe.split("\n").length).toBeLessThanOrEqual(10);
+  const { jobs } = parse(recipe) as { jobs: { conformance: { steps: readonly Step[] } } };
+  const [checkout, { run: script = "" } = {}, upload] = jobs.conformance.steps;
+  expect(checkout).toEqual({ uses: "actions/checkout@v4" });
+  expect(upload).toMatchObject({ if: "always()", uses: "actions/upload-artifact@v4" });
+  const kept = (folder: string): Promise<Record<string, string>> => filesOf(folder, upload?.with?.path ?? "");
+  const good = await runStep(script, "certifyOwnClient(process.argv[2])");
+  expect(good.exitCode).toBe(0);
+  const { "conformance.json": json = "", ...pictures } = await kept(good.folder);
+  expect(JSON.parse(json)).toMatchObject({ passed: 1, failed: 0 });
+  expect(pictures).toEqual({
+    "conformance.xml": expect.stringContaining('tests="1" failures="0"'),
+    "conformance.svg": expect.stringContaining("1 passed"),
+  });
+  const bad = await runStep(script, 'fetch(process.argv[2] + "/next")');
+  expect(bad.exitCode).toBe(1);
+  expect((await kept(bad.folder))["conformance.xml"]).toContain('failures="1"');
+});
+
+interface Step {
+  readonly run?: string;
+  readonly with?: { readonly path: string };
+}
+
+// A path as upload-artifact takes it: a name that ends in a star.
+async function filesOf(folder: string, star: string): Promise<Record<string, string>> {
+  const names = (await readdir(folder)).filter((name) => name.startsWith(star.slice(0, -1)));
+  const files = names.map(async (name) => [name, await readFile(path.join(folder, name), "utf8")] as const);
+  return Object.fromEntries(await Promise.all(files));
+}
+
+// As GitHub runs it, with programs of those names on the path.
+async function runStep(
+  script: string,
+  client: string,
+): Promise<{ readonly exitCode: number | null; readonly folder: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), "tunerank-recipe-"));
+  folders.push(folder);
+  const port = await freePort();
+  const own = path.join(root, "test/support/conformance/certifyOwnClient.ts");
+  await writeFile(
+    path.join(folder, "client.mts"),
+    `import { certifyOwnClient } from "${own}";\nawait ${client};\n`,
+  );
+  const node = `exec "${process.execPath}"`;
+  const served = `--port ${port} --only ${success} --timeout 3`;
+  const programs = {
+    npx: `shift; ${node} "${program}" "$@" ${served}`,
+    python: `cd "${root}"; ${node} --conditions=tunerank-source --import tsx "${folder}/client.mts" "$2"`,
+  };
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(path.join(folder, name), `#!/bin/sh\n${text}\n`);
+    await chmod(path.join(folder, name), 0o755);
+  }
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  const step = script.replaceAll(":4020", `:${port}`);
+  const { exitCode } = await run("bash", ["-eo", "pipefail", "-c", step], { cwd: folder, env });
+  return { exitCode, folder };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,9 +1,10 @@
 // openapi.yaml with operations added, in a copy of the project.
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import { parse, stringify } from "yaml";
 import { contract } from "./contract.js";
-import { root } from "./project.js";
+import { copyProject, root, run, temporaryFolder } from "./project.js";
 
 type Node = Record<string, unknown>;
 
@@ -54,4 +55,18 @@ function merge(into: Node, from: Node): void {
     else if (typeof known === "object" && known !== null) merge(known as Node, value as Node);
     else into[key] = value;
   }
+}
+
+/** A copy of the project with the seven operations, and all that is generated of them. */
+export function useAddedOperations(): { readonly folder: string } {
+  const copy = { folder: "", remove: async () => {} };
+  beforeAll(async () => {
+    Object.assign(copy, await temporaryFolder());
+    await copyProject(copy.folder);
+    await addOperations(copy.folder);
+    const node = ["--conditions=tunerank-source", "--import", "tsx", "scripts/generate/run.ts"];
+    await run(process.execPath, node, { cwd: copy.folder });
+  }, 120_000);
+  afterAll(() => copy.remove());
+  return copy;
 }
