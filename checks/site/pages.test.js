@@ -1,9 +1,10 @@
-// Every page loads from its own host alone, without complaint, has links that lead somewhere and fits a phone.
+// Every page loads from its own host alone, without complaint of its own or of axe, has links that lead somewhere and
+// fits a phone.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { pagesOf } from "./site.js";
-import { expectQuiet, phone, useSite } from "./visit.js";
+import { axeFinds, expectQuiet, phone, useSite } from "./visit.js";
 
 const site = useSite();
 const pages = await pagesOf();
@@ -77,14 +78,27 @@ async function expectCodeFirst(page, name) {
     new URL(`../../docs/${name.replace(".html", ".md")}`, import.meta.url),
     "utf8",
   ).catch(() => "");
-  if (!name.startsWith("guide/") || !/^```\w+ (run|check|skip-check)/m.test(source)) return;
+  if (!/^(guide|recipes)\//.test(name) || !/^```\w+ (run|check|skip-check)/m.test(source)) return;
   const box = await page.locator(".vp-doc :is(div[class*=language-], table)").first().boundingBox();
   assert.ok(box !== null && box.y < 720, `its first code or table begins ${box?.y} px down`);
 }
 
+// What stands around each page alike: looked at on two of them.
+const framed = ["index.html", "guide/upload.html"];
+
+async function expectAccessible(page, name) {
+  const exclude = framed.includes(name) ? [] : [".VPNav", ".VPSidebar"];
+  assert.deepEqual(await axeFinds(page, { exclude }), [], "light");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.waitForFunction(() => document.documentElement.classList.contains("dark"));
+  // In the dark only the colours differ.
+  const dark = await axeFinds(page, { exclude, rules: ["color-contrast", "link-in-text-block"] });
+  assert.deepEqual(dark, [], "dark");
+}
+
 describe("each page", { concurrency: 4 }, () => {
   for (const name of pages) {
-    test(`${name} loads from its own host, without complaint, and fits a phone`, async () => {
+    test(`${name} loads from its own host, without complaint, also of axe, and fits a phone`, async () => {
       const { page, seen, close } = await site.open(name);
       expectQuiet(seen);
       assert.ok(seen.requests.length > 0);
@@ -94,6 +108,7 @@ describe("each page", { concurrency: 4 }, () => {
       assert.deepEqual(await page.evaluate(lostPictures), []);
       seenPages.set(name, await page.evaluate(linksAndAnchors));
       await expectCodeFirst(page, name);
+      await expectAccessible(page, name);
       await expectShort(page, name);
       await page.setViewportSize(phone);
       await page.evaluate(

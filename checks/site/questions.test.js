@@ -1,25 +1,10 @@
 // Questions of people who have a problem: the search finds the section that answers each, with code, however it is asked.
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
-import { searchOptions } from "../../docs/.vitepress/search.ts";
-import MiniSearch from "../../docs/node_modules/minisearch/dist/es/index.js";
-import { folder } from "./site.js";
+import { folder, searcher } from "./site.js";
 
-// The index and the options of the reader's search, as VitePress joins them; search.test.js asks the page itself.
-const chunks = `${folder}assets/chunks/`;
-const indexFile = (await readdir(chunks)).find((name) => name.startsWith("@localSearchIndexroot"));
-const { options, searchOptions: asking } = searchOptions.miniSearch;
-const index = MiniSearch.loadJSON((await import(`${chunks}${indexFile}`)).default, {
-  storeFields: ["title", "titles"],
-  ...options,
-  searchOptions: asking,
-});
-const results = (query) =>
-  index.search(query).map(({ id }) => {
-    const [page, anchor] = id.replace(/^\//, "").split(".html");
-    return { page, anchor };
-  });
+const results = await searcher();
 const threads = JSON.parse(await readFile(new URL("asked.json", import.meta.url), "utf8"));
 
 // The page, and three ways to ask: the first finds it first, the others among the first three.

@@ -76,24 +76,18 @@ function sectionOf(page, anchor) {
   }, anchor);
 }
 
-test("each recipe begins with code on the first screen, and stands in the list of them", async () => {
+test("each recipe stands in the list of them", async () => {
   const { page, close } = await site.open("recipes/index.html");
-  const listed = await page.locator(".vp-doc li a").evaluateAll((links) => links.map(({ href }) => href));
-  const own = await page
-    .locator(".VPSidebar a[href*='/recipes/']")
-    .evaluateAll((links) => links.map(({ href }) => href).filter((href) => !href.endsWith("/recipes/")));
+  const hrefs = (selector) =>
+    page.locator(selector).evaluateAll((links) => links.map(({ pathname }) => pathname));
+  const listed = await hrefs(".vp-doc li a");
+  const own = (await hrefs(".VPSidebar a[href*='/recipes/']")).filter((link) => !link.endsWith("/recipes/"));
   await close();
   assert.ok(own.length >= 11, `${own}`);
-  for (const address of own) {
-    assert.ok(
-      listed.some((link) => link.replace(/#.*/, "") === address),
-      `${address} is not in the list`,
-    );
-    const opened = await site.open(new URL(address).pathname.slice(1));
-    const box = await opened.page.locator(".vp-doc div[class*=language-]").first().boundingBox();
-    assert.ok(box !== null && box.y < 720, `the first code of ${address} begins ${box?.y} px down`);
-    await opened.close();
-  }
+  assert.deepEqual(
+    own.filter((link) => !listed.includes(link)),
+    [],
+  );
 });
 
 describe("the page of the recipe, in Chromium,", () => {

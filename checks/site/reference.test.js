@@ -21,7 +21,7 @@ const resolve = ({ $ref, ...value }) =>
         .reduce((node, step) => node[step], contract)
     : value;
 
-const withoutScripts = { apart: true, javaScriptEnabled: false };
+const withoutScripts = { javaScriptEnabled: false };
 
 describe("without JavaScript the page of", () => {
   for (const [path, methods] of Object.entries(contract.paths)) {

@@ -5,6 +5,8 @@ import { createServer } from "node:http";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { searchOptions } from "../../docs/.vitepress/search.ts";
+import MiniSearch from "../../docs/node_modules/minisearch/dist/es/index.js";
 
 /** Where `npm run docs` writes. */
 export const folder = fileURLToPath(new URL("../../site/", import.meta.url));
@@ -24,6 +26,23 @@ const types = {
 export async function pagesOf() {
   const files = await readdir(folder, { recursive: true });
   return files.filter((file) => file.endsWith(".html")).sort();
+}
+
+/** What the search finds for a text, the best first, by the index and the options that VitePress joins in a page. */
+export async function searcher() {
+  const chunks = `${folder}assets/chunks/`;
+  const indexFile = (await readdir(chunks)).find((name) => name.startsWith("@localSearchIndexroot"));
+  const { options, searchOptions: asking } = searchOptions.miniSearch;
+  const index = MiniSearch.loadJSON((await import(`${chunks}${indexFile}`)).default, {
+    storeFields: ["title", "titles"],
+    ...options,
+    searchOptions: asking,
+  });
+  return (query) =>
+    index.search(query).map(({ id }) => {
+      const [page, anchor] = id.slice(1).replace(".html", "").split(/(?=#)/);
+      return { page, anchor };
+    });
 }
 
 // As GitHub Pages does: text goes gzipped to those who accept it, and a lost address has the page for it.

@@ -1,5 +1,7 @@
 // What every test of the site begins with: the site on a port, a Chromium, pages that are watched.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { after, before } from "node:test";
 import { chromium } from "playwright-core";
 import { chromiumArguments, chromiumProgram } from "../machine.ts";
@@ -9,7 +11,7 @@ const desktop = { width: 1280, height: 900 };
 /** The window of a telephone. */
 export const phone = { width: 390, height: 844 };
 
-/** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is quiet and alive. */
+/** Serves the site for a file's tests; `open` resolves to a new page of it, once that page is alive. */
 export function useSite() {
   const started = {};
   before(async () => {
@@ -36,11 +38,27 @@ export function useSite() {
       const context = apart ? await started.browser.newContext(options) : await shared(options);
       const page = await context.newPage();
       const seen = watch(page, [started.site.origin, ...origins]);
-      await page.goto(`${started.site.origin}/${address}`, { waitUntil: "networkidle" });
+      await page.goto(`${started.site.origin}/${address}`);
       if (options.javaScriptEnabled !== false) await page.waitForFunction(isAlive);
       return { page, seen, context, close: () => (apart ? context : page).close() };
     },
   };
+}
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What axe has against a page, or by these rules alone: where and why. */
+export async function axeFinds(page, { exclude = [], rules } = {}) {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe);
+  // Without the selectors of everything that is in order it takes a fraction of the time.
+  const options = { resultTypes: ["violations"], ...(rules && { runOnly: { type: "rule", values: rules } }) };
+  const { violations } = await page.evaluate(
+    ([exclude, options]) => globalThis.axe.run({ exclude }, options),
+    [exclude, options],
+  );
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(" ")}\n  ${node.any[0]?.message ?? node.failureSummary}`),
+  );
 }
 
 // Vue marks the element when it has mounted there; only then a key or a click does something.

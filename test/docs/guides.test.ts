@@ -1,7 +1,7 @@
 import { access, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { blockOf, blocksIn, blocksOf, writtenPages } from "../../docs/build/blocks.js";
+import { blocksIn, blocksOf, writtenPages } from "../../docs/build/blocks.js";
 import { canRun } from "../../docs/build/runBlocks.js";
 import { commands } from "../../src/cli/program.js";
 import { createTestService, type TestServer, type TestService } from "../../src/testing/index.js";
@@ -143,21 +143,6 @@ describe("the README", async () => {
         const { status } = await fetch(`${server.url}${route}`, { method });
         expect([404, 405], `${method} ${route}`).not.toContain(status);
       }
-    } finally {
-      await server.close();
-    }
-  });
-});
-
-describe("the quickstart", () => {
-  test("the first program of the quickstart prints what the page says, against the mock server", async () => {
-    const server = await createTestService().listen();
-    try {
-      const script = blockOf("guide/quickstart.md", "first.mjs")
-        .text.replace('"tunerank"', '"./src/index.ts"')
-        .replace("http://127.0.0.1:4010", server.url);
-      const { stdout } = await runScript(script, {});
-      expect(stdout).toBe(blockOf("guide/quickstart.md", "runFirst.sh").prints?.text);
     } finally {
       await server.close();
     }

@@ -18,7 +18,7 @@ export const oapiCodegen: Tool = {
   command: "oapi-codegen -generate types,client -package client -o client/client.gen.go openapi-client.json",
   get,
   recipe: { page: "recipes/go.md", program: "main.go", savedAs: "rank/main.go", bin: async () => programs },
-  note: "expects a finished form for the upload",
+  note: "needs the form of an upload, made by mime/multipart",
   async program() {
     if (!existsSync(join(programs, "oapi-codegen"))) {
       const [command = "", ...args] = get.split(" ");
