@@ -1,19 +1,14 @@
 // A sample of services that say no, over sockets, in each way that a program has to rank rows: nothing is lost, twice or sent in
 // vain. test/all/searchJudged.test.ts has all of them, in simulated time.
-import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { rerankAll } from "../../src/bulk/index.js";
 import { type Client, createClient, isStatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
-import { root, temporaryFolder } from "../support/project.js";
 import { startRefusing } from "../support/refusals/server.js";
 import { services } from "../support/refusals/services.js";
 
 interface Run {
-  readonly url: string;
   readonly client: Client;
   readonly rows: number;
   readonly perMinute: number | undefined;
@@ -76,38 +71,16 @@ async function inItems(run: Run): Promise<void> {
   for (const { item } of items) write(run, item, true);
 }
 
-async function inCommand(run: Run): Promise<void> {
-  const { folder, remove } = await temporaryFolder();
-  const [input, output] = ["in", "out"].map((name) => path.join(folder, `${name}.jsonl`)) as [string, string];
-  const lines = numbers(run.rows).map((row) => JSON.stringify({ id: `${row}`, ...body(row) }));
-  await writeFile(input, lines.join("\n"));
-  const rate = run.perMinute === undefined ? [] : ["--rate", `${run.perMinute}/min`];
-  const command = path.join(root, "src/cli/main.ts");
-  const node = ["--conditions=tunerank-source", "--import", import.meta.resolve("tsx"), command];
-  const args = [...node, "bulk", input, "--output", output, "--quiet", ...rate];
-  const env = { ...process.env, TUNERANK_BASE_URL: run.url, TUNERANK_API_KEY: canaryKey };
-  await untilMended(async () => {
-    const child = execFile(process.execPath, args, { env, cwd: root });
-    return (await new Promise((resolve) => child.on("exit", resolve))) !== 3;
-  });
-  for (const line of (await readFile(output, "utf8")).split("\n").filter(Boolean)) {
-    const { id, response } = JSON.parse(line);
-    write(run, Number(id), response !== undefined);
-  }
-  expect(await readdir(folder)).toEqual(["in.jsonl", "out.jsonl"]);
-  await remove();
-}
-
-const ways = { rerankAll: inBulk, "rerank.items": inItems, "the command": inCommand };
+const ways = { rerankAll: inBulk, "rerank.items": inItems };
 
 // The most requests beyond one for each row, in percent of the rows.
 test.concurrent.each<
   [service: string, way: keyof typeof ways, rows: number, mostBeyond: number, rate?: number]
 >([
   ["20 a second, 429 without Retry-After", "rerankAll", 300, 2, 19],
-  ["20 a second, 429 with Retry-After: 1", "the command", 300, 2, 19],
+  ["20 a second, 429 with Retry-After: 1", "rerankAll", 300, 2, 19],
   ["10 at once", "rerank.items", 300, 40],
-  ["a key revoked for 5 s", "the command", 1000, 40],
+  ["a key revoked for 5 s", "rerankAll", 1000, 40],
   ["the caller cancels", "rerank.items", 400, 0],
 ])("%s, %s: nothing is lost, and the bounds hold", async (name, way, rows, mostBeyond, perSecond) => {
   const service = services.find((each) => each.name === name) ?? expect.unreachable(name);
@@ -118,7 +91,7 @@ test.concurrent.each<
   });
   const client = createClient({ baseUrl: url, apiKey: canaryKey });
   const perMinute = perSecond && perSecond * 60;
-  const run: Run = { url, client, rows, perMinute, isCancelled, written: new Map(), twice: 0 };
+  const run: Run = { client, rows, perMinute, isCancelled, written: new Map(), twice: 0 };
   await ways[way](run);
   // What was written before the end may be read after it. Then nothing comes, also when the responses of 2 s arrive.
   if (isCancelled) await setTimeout(200);

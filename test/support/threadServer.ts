@@ -3,13 +3,10 @@ import { Worker } from "node:worker_threads";
 import { certificate, certificateKey } from "./certificate.js";
 import { soon } from "./turns.js";
 
-/** What a server in a thread of its own does with each request: the body of a function of `request` and `response`. */
-export interface ThreadServerOptions {
+interface ThreadServerOptions {
   readonly secure?: boolean;
-  /** Handles a request of node:http. */
-  readonly onRequest?: string;
-  /** Handles a socket, after TLS where it is secure: nothing of HTTP is done for it. */
-  readonly onSocket?: string;
+  /** What it does with each request: the body of a function of `request`, `response` and `require`. */
+  readonly onRequest: string;
 }
 
 /** A server that responds while this thread is busy. */
@@ -44,8 +41,8 @@ export class ThreadServer {
     return `${this.#secure ? "https" : "http"}://localhost:${this.#port}`;
   }
 
-  /** Connections accepted since this was last asked, open now, and the most that were open at once; requests received. */
-  async counts(): Promise<{ accepted: number; open: number; most: number; requests: number }> {
+  /** Connections accepted and requests received since this was last asked. */
+  async counts(): Promise<{ accepted: number; requests: number }> {
     this.#worker.postMessage("counts");
     const [counts] = await soon(once(this.#worker, "message"), "a server in a thread counts");
     return counts;
@@ -61,32 +58,27 @@ export class ThreadServer {
 
 const program = `
 const { parentPort, workerData } = require("node:worker_threads");
-const { secure, onRequest, onSocket, progress, cert, key } = workerData;
-const library = require(onSocket ? (secure ? "node:tls" : "node:net") : secure ? "node:https" : "node:http");
-const counts = { accepted: 0, open: 0, most: 0, requests: 0 };
-const handleRequest = onRequest && new Function("request", "response", "require", onRequest);
-const handleSocket = onSocket && new Function("socket", "require", onSocket);
-const server = onSocket
-  ? library.createServer({ cert, key }, (socket) => {
-      counts.requests += 1;
-      handleSocket(socket.on("error", () => {}), require);
-    })
-  : library.createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
-      counts.requests += 1;
-      request.on("end", () => Atomics.add(progress, 0, 1));
-      response.on("finish", () => Atomics.add(progress, 1, 1));
-      handleRequest(request.on("error", () => {}), response.on("error", () => {}), require);
-    });
+const { secure, onRequest, progress, cert, key } = workerData;
+let counts = { accepted: 0, requests: 0 };
+const handle = new Function("request", "response", "require", onRequest);
+const server = require(secure ? "node:https" : "node:http").createServer(
+  { cert, key, keepAliveTimeout: 60_000 },
+  (request, response) => {
+    counts.requests += 1;
+    request.on("end", () => Atomics.add(progress, 0, 1));
+    response.on("finish", () => Atomics.add(progress, 1, 1));
+    handle(request.on("error", () => {}), response.on("error", () => {}), require);
+  },
+);
 server.on("connection", (socket) => {
   counts.accepted += 1;
-  counts.most = Math.max(counts.most, (counts.open += 1));
-  socket.on("error", () => {}).on("close", () => (counts.open -= 1));
+  socket.on("error", () => {});
 });
 server.on("tlsClientError", () => {});
 server.listen(0, "localhost", () => parentPort.postMessage(server.address().port));
 parentPort.on("message", (asked) => {
   if (asked === "close") process.exit();
-  parentPort.postMessage({ ...counts });
-  Object.assign(counts, { accepted: 0, most: counts.open, requests: 0 });
+  parentPort.postMessage(counts);
+  counts = { accepted: 0, requests: 0 };
 });
 `;

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import tls, { type TlsOptions } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -160,79 +160,51 @@ export interface Behaviour {
 
 /** Starts a service over bare sockets on a free port that behaves so, and counts what it sees. */
 export async function serve(behaviour: Behaviour): Promise<Place> {
-  return await new FaultServer(behaviour).start();
-}
-
-class FaultServer implements Place {
-  requests = 0;
-  strayed = 0;
-  readonly #behaviour: Behaviour;
-  readonly #server: Server;
-  readonly #elsewhere: Server;
-  readonly sockets: Set<Socket> = new Set();
-
-  constructor(behaviour: Behaviour) {
-    this.#behaviour = behaviour;
-    const serveOne = (socket: Socket) => this.#serve(socket);
-    this.#server = behaviour.tls
-      ? tls.createServer(behaviour.tls, serveOne).on("tlsClientError", () => {})
-      : createServer(serveOne);
-    this.#server.on("connection", (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.on("error", () => {}).on("close", () => this.sockets.delete(socket));
-    });
-    this.#elsewhere = createServer((socket) => {
-      this.strayed += 1;
-      socket.on("error", () => {}).destroy();
-    });
-  }
-
-  async start(): Promise<this> {
-    await Promise.all([this.#server, this.#elsewhere].map((server) => listen(server)));
-    return this;
-  }
-
-  get options(): Place["options"] {
-    const { tls, scheme = tls ? "https" : "http" } = this.#behaviour;
-    return { baseUrl: `${scheme}://127.0.0.1:${portOf(this.#server)}` };
-  }
-
-  quiet(before: ReadonlySet<Socket>): Promise<void> {
-    return quiet(this.sockets, before);
-  }
-
-  readOn(): void {
-    for (const socket of this.sockets) socket.resume();
-  }
-
-  async close(): Promise<void> {
-    const closed = Promise.all([once(this.#server, "close"), once(this.#elsewhere, "close")]);
-    this.#server.close();
-    this.#elsewhere.close();
-    for (const socket of this.sockets) socket.destroy();
-    await soon(closed, "a faulty service closes");
-  }
-
-  #serve(socket: Socket): void {
-    const { connection, headers, request } = this.#behaviour;
-    const elsewhere = `http://127.0.0.1:${portOf(this.#elsewhere)}/elsewhere`;
+  const { connection, headers, request, tls: secure, scheme = secure ? "https" : "http" } = behaviour;
+  const sockets = new Set<Socket>();
+  const elsewhere = createServer((socket) => {
+    place.strayed += 1;
+    socket.on("error", () => {}).destroy();
+  });
+  const serveOne = (socket: Socket): void => {
+    const moment = { request: 0, elsewhere: `http://127.0.0.1:${ports[1]}/elsewhere` };
     socket.on("error", () => {});
     if (connection) {
-      connection(socket, { request: 0, elsewhere });
+      connection(socket, moment);
       return;
     }
     readRequests(socket, {
       headers: (number) => {
-        this.requests += 1;
-        headers?.(socket, { request: number, elsewhere });
+        place.requests += 1;
+        headers?.(socket, { ...moment, request: number });
       },
-      request: (number) => request?.(socket, { request: number, elsewhere }),
+      request: (number) => request?.(socket, { ...moment, request: number }),
     });
-  }
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
+  };
+  const server = secure
+    ? tls.createServer(secure, serveOne).on("tlsClientError", () => {})
+    : createServer(serveOne);
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+  });
+  const ports = await Promise.all([server, elsewhere].map((each) => listen(each)));
+  const place = {
+    options: { baseUrl: `${scheme}://127.0.0.1:${ports[0]}` },
+    requests: 0,
+    strayed: 0,
+    sockets,
+    quiet: (before: ReadonlySet<Socket>) => quiet(sockets, before),
+    readOn() {
+      for (const socket of sockets) socket.resume();
+    },
+    async close() {
+      const closed = Promise.all([server, elsewhere].map((each) => once(each.close(), "close")));
+      for (const socket of sockets) socket.destroy();
+      await soon(closed, "a faulty service closes");
+    },
+  };
+  return place;
 }
 
 /** Finds where requests begin and end in the bytes of one connection; tells each by its number, from 1. */
