@@ -7,8 +7,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { recordRun } from "../../scripts/lastRuns.js";
 import { createClient } from "../../src/index.js";
-import { seededRandom } from "./random.js";
-import { type Figures, policies, type Scenario, simulate } from "./simulate.js";
+import { type Figures, policies, type Scenario, seededRandom, simulate } from "./simulate.js";
 
 const peer = createRequire(new URL("../package.json", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);

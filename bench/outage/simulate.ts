@@ -1,6 +1,7 @@
-// The calls of a retry policy to a service that is down for a while, in virtual time. The decisions are those of src/policy.
 import { budget as budgetRule } from "../../src/policy/decisions.js";
 import { decideRetry } from "../../src/policy/retry.js";
+
+// The calls of a retry policy to a service that is down for a while, in virtual time. The decisions are those of src/policy.
 
 /** What one client of a policy remembers. */
 interface PolicyClient {
@@ -129,5 +130,16 @@ export function simulate(policy: Policy, scenario: Scenario, random: () => numbe
     mostRequestsPerSecond: Math.max(...perSecond.map((count) => count ?? 0)),
     requests: perSecond.reduce((sum, count) => sum + (count ?? 0), 0),
     failedCalls,
+  };
+}
+
+/** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

@@ -11,7 +11,61 @@ interface Starter {
 
 const component = "() {\n  return null;\n}\n";
 
+/** A test in a runtime's own runner. @param checks What it says of `first`, the best rank, and of `sent`, the requests */
+const searchTest = (imports: string, name: string, checks: string): string => `${imports}
+import { createClient } from "tunerank";
+import { createTestService } from "tunerank/testing";
+
+${name}("a busy service is asked again", async () => {
+  const service = createTestService();
+  const client = createClient({ baseUrl: "https://test.example", apiKey: "key", fetch: service.fetch });
+  service.fail("rerank", { code: "UNAVAILABLE", retryAfter: 0 });
+  const { data } = await client.rerank({ query: "Paris", documents: ["Rome", "Paris"] });
+  const [first, sent] = [data[0]?.index, service.requests.length];
+  ${checks}
+});
+`;
+
 const starters: Readonly<Record<string, Starter>> = {
+  "node-javascript": {
+    files: {
+      "search.test.js": searchTest(
+        'import assert from "node:assert/strict";\nimport { test } from "node:test";',
+        "test",
+        "assert.deepEqual([first, sent], [1, 2]);",
+      ),
+    },
+  },
+  bun: {
+    files: {
+      "search.test.ts": searchTest(
+        'import { expect, test } from "bun:test";',
+        "test",
+        "expect([first, sent]).toEqual([1, 2]);",
+      ),
+    },
+  },
+  deno: {
+    files: {
+      "search_test.ts": searchTest(
+        "",
+        "Deno.test",
+        'if (first !== 1 || sent !== 2) throw new Error("It was not asked again.");',
+      ),
+    },
+  },
+  // The double that is named, in a process and in a worker.
+  doubles: {
+    files: {
+      "process.js":
+        'import { call } from "./call.js";\nconsole.log(await call(process.argv[2]));\nprocess.exit();\n',
+      "worker.js": `import { call } from "./call.js";
+export default {
+  fetch: async (request) => new Response(await call(new URL(request.url).searchParams.get("double"))),
+};
+`,
+    },
+  },
   next: {
     places: { "route.js": "app/search/route.js" },
     files: {

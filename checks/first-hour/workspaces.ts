@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { environment, equal, here, node20, node24, type Program, printedBy, tool } from "./processes.js";
+import { placed } from "./starters.js";
 
 export const pnpm: Program = async ({ service, baseUrl, tarball }) => {
   const folder = mkdtempSync(path.join(tmpdir(), "tunerank-workspace-"));
@@ -60,7 +61,7 @@ export const yarn: Program = async ({ service, baseUrl, tarball }) => {
   };
   try {
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(cwd, name), text);
-    cpSync(here("node-javascript"), cwd, { recursive: true });
+    cpSync(placed("node-javascript"), cwd, { recursive: true });
     await printedBy([...yarn, "install"], cwd, env);
     service.fail("scale", { code: "NOT_FOUND" });
     const lines = (await printedBy([...yarn, "node", "main.js"], cwd, env)).trim().split("\n");

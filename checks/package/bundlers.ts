@@ -4,8 +4,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { type Bundler, bundlers } from "./drivers/bundlers.js";
 import { runNode } from "./tool.js";
+
+/** What drivers.js does with an entry, into an empty folder: "bundle." and the ending of its format is what it writes there. */
+type Bundler = (bundle: {
+  readonly entry: string;
+  readonly forNode: boolean;
+  readonly folder: string;
+}) => Promise<unknown>;
 
 const call = `createClient({ baseUrl: globalThis.address ?? process.env.ADDRESS, apiKey: "key", dangerouslyAllowBrowser: true })
   .rerank({ query: "q", documents: ["d"] }, { maxRetries: 0 })
@@ -21,6 +27,10 @@ const takesNoCommonJs = new Set(["rollup", "vite"]);
 
 /** Bundles each entry with each bundler, and runs what came out. */
 export async function checkBundlers(user: string): Promise<string> {
+  // Only this folder installs the bundlers.
+  const { bundlers }: { bundlers: Readonly<Record<string, Bundler>> } = await import(
+    new URL("drivers.js", import.meta.url).href
+  );
   const service = await startService();
   try {
     for (const [file, text] of Object.entries(entries)) writeFileSync(path.join(user, file), text);

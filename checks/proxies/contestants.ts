@@ -1,6 +1,6 @@
 import { HttpProxyAgent } from "http-proxy-agent";
 import { createClient, isStatusError } from "../../src/index.js";
-import type { RunningProxy } from "./programs/proxies.js";
+import type { RunningProxy } from "./programs.js";
 
 /** What a call asks for. */
 export type Operation = "resume" | "rerank" | "scale" | "upload";

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Contestant, OpenContestant, Operation, Said } from "./contestants.js";
-import type { ProxyProgram, RunningProxy } from "./programs/proxies.js";
+import type { ProxyProgram, RunningProxy } from "./programs.js";
 import { Service } from "./service.js";
 
 /** What is counted, and how. */

@@ -1,8 +1,7 @@
 // Reranks and resumes over HTTP/2, in a process of its own: undici 8 needs a newer Node than these checks.
 import { createRequire } from "node:module";
-import { isStatusError } from "../../src/index.js";
+import { createClient, isStatusError } from "../../src/index.js";
 import { certificate } from "../../test/support/certificate.js";
-import { clientOf } from "./proofs/proof.js";
 
 /** What the process is given. */
 export interface Asked {
@@ -29,7 +28,8 @@ let connections = 0;
 dispatcher.on("connect", () => {
   connections += 1;
 });
-const client = clientOf(url, { dispatcher, maxRetries });
+const account = { apiKey: "key-of-the-proxies-check", accountId: "proxies" };
+const client = createClient({ baseUrl: url, ...account, dispatcher, maxRetries });
 const failures: Record<string, readonly [string, string]> = {};
 let next = 0;
 await Promise.all(Array.from({ length: lanes }, lane));

@@ -5,12 +5,8 @@ import { parseArgs } from "node:util";
 import { recordRun } from "../../scripts/lastRuns.js";
 import { peers, tunerank } from "./contestants.js";
 import { type Counted, count, type Setting } from "./counts.js";
-import { NotStarted } from "./programs/program.js";
-import { proxies } from "./programs/proxies.js";
-import { failovers } from "./proofs/failovers.js";
-import { handshakes } from "./proofs/handshakes.js";
-import { http2 } from "./proofs/http2.js";
-import { tunnels } from "./proofs/tunnels.js";
+import { NotStarted, proxies } from "./programs.js";
+import { failovers, handshakes, http2, tunnels } from "./proofs.js";
 
 const { values: options } = parseArgs({
   options: {

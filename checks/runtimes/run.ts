@@ -8,10 +8,17 @@ import { parseArgs } from "node:util";
 import { recordRun } from "../../scripts/lastRuns.js";
 import { installPacked } from "../installPacked.js";
 import { chromiumProgram } from "../machine.js";
-import { type Browser, bundlers, checkInChromium, launch } from "./drivers/chromium.js";
-import { type CheckResult, checkInProcess, type Place, versionOf } from "./drivers/process.js";
-import { checkInWorkerd } from "./drivers/workerd.js";
-import { binary, type NamedRuntime, programsOf, unableTo } from "./programs.js";
+import {
+  binary,
+  type CheckResult,
+  checkInProcess,
+  checkInWorkerd,
+  type NamedRuntime,
+  type Place,
+  programsOf,
+  unableTo,
+  versionOf,
+} from "./drivers.js";
 import { type Pages, startServer } from "./server.js";
 
 const { values: options } = parseArgs({ options: { "require-all": { type: "boolean", default: false } } });
@@ -35,7 +42,7 @@ await withServer({}, async (baseUrl) => {
   else report("workerd, bundled by esbuild", await versionOf(workerd), await checkInWorkerd(workerd, place));
 });
 if (chromiumProgram === undefined) skipped.push(`Chromium: ${absent}`);
-else await checkPages(await launch());
+else await checkPages();
 packed.remove();
 conclude();
 
@@ -45,13 +52,27 @@ async function checkProgram({ name, ...runtime }: NamedRuntime, place: Place): P
   else report(name, await versionOf(runtime.program), await checkInProcess(runtime, place));
 }
 
-async function checkPages(browser: Browser): Promise<void> {
-  for (const [bundler, bundle] of Object.entries(bundlers)) {
-    await checkPage(browser, `bundled by ${bundler}`, await bundle(user));
+interface Browser {
+  version(): string;
+  close(): Promise<void>;
+}
+
+/** What chromium.js has, whose libraries this folder alone installs. */
+interface Chromium {
+  launch(): Promise<Browser>;
+  readonly bundlers: Readonly<Record<string, (user: string) => Promise<Record<string, string>>>>;
+  checkInChromium(browser: Browser, pageUrl: string): Promise<CheckResult[]>;
+}
+
+async function checkPages(): Promise<void> {
+  const chromium: Chromium = await import(new URL("chromium.js", import.meta.url).href);
+  const browser = await chromium.launch();
+  for (const [bundler, bundle] of Object.entries(chromium.bundlers)) {
+    await checkPage(chromium, browser, `bundled by ${bundler}`, await bundle(user));
   }
   const read = (file: string): string => readFileSync(path.join(user, file), "utf8");
   // No bundler, and no import map: the page names two files.
-  await checkPage(browser, "tunerank/browser", {
+  await checkPage(chromium, browser, "tunerank/browser", {
     "page.js": read("inBrowser.js").replace('"tunerank"', '"./tunerank.js"'),
     "behaviour.js": read("behaviour.js"),
     "checking.js": read("checking.js"),
@@ -60,7 +81,12 @@ async function checkPages(browser: Browser): Promise<void> {
   await browser.close();
 }
 
-async function checkPage(browser: Browser, form: string, modules: Record<string, string>): Promise<void> {
+async function checkPage(
+  { checkInChromium }: Chromium,
+  browser: Browser,
+  form: string,
+  modules: Record<string, string>,
+): Promise<void> {
   const address = `/?closed=${encodeURIComponent(closedUrl)}`;
   const html = '<!doctype html><title>Checks</title><script type="module" src="/page.js"></script>';
   const served = Object.entries(modules).map(

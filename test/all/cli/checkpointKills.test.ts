@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, existsSync, rmSync, utimesSync } from "node:fs"
 import path from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { seededRandom } from "../../../bench/outage/random.js";
+import { seededRandom } from "../../../bench/outage/simulate.js";
 import {
   expectWhole,
   folder,

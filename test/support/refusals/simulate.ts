@@ -1,6 +1,6 @@
 // A run of many rows over the engine of a bulk run (Run, Lane, Limiter, the retry table), in simulated time.
 
-import { seededRandom } from "../../../bench/outage/random.js";
+import { seededRandom } from "../../../bench/outage/simulate.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
 import { retryAfterMs } from "../../../src/policy/ofResponse.js";

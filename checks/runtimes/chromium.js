@@ -3,7 +3,7 @@ import path from "node:path";
 import { build as esbuild } from "esbuild";
 import { chromium } from "playwright-core";
 import { build as vite } from "vite";
-import { chromiumArguments, chromiumProgram } from "../../machine.ts";
+import { chromiumArguments, chromiumProgram } from "../machine.ts";
 
 /** A started Chromium. */
 export function launch() {
