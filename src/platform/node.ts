@@ -42,7 +42,6 @@ export function isBrowser(): boolean {
   return false;
 }
 
-/** Where calls and attempts are published: the channels of `node:diagnostics_channel`. */
 const channels: Readonly<Record<"call" | "attempt", TracingChannel<unknown, object>>> = {
   call: tracingChannel("tunerank.call"),
   attempt: tracingChannel("tunerank.attempt"),
@@ -73,8 +72,7 @@ export function publishRequest<
   return publish("call", target, succeed, describe).catch((error) => error);
 }
 
-// The details that a trace has in addition to its target, if the call sends documents. `data`, the value of the call,
-// is known once the call has ended.
+// What a trace has in addition to its target, if the call sends documents. `data` is the value of a call that has ended.
 function detailsOf(body: unknown, data?: unknown): TraceDetails | undefined {
   const documents = memberOf(body, "documents");
   if (!Array.isArray(documents)) return undefined;

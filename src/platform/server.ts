@@ -12,8 +12,10 @@ export { explainedOfFetch as explained, keyAdvice, mocked } from "../transport/n
 export { inspectedAs } from "../values.js";
 export * from "./web.js";
 
+const { Bun, Deno } = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
+
 /** The runtime's part of the User-Agent. */
-export const runtime: string = runtimeName();
+export const runtime: string = Bun ? `bun/${Bun.version}` : Deno ? `deno/${Deno.version.deno}` : "web";
 
 /** Creates a transport over the caller's fetch function, or over the platform's own. */
 export function createTransport(options: ClientOptions): Transport {
@@ -67,11 +69,4 @@ function isRefused(variable: string): boolean {
   const { Deno } = globalThis as { Deno?: { readonly permissions?: { readonly querySync?: Query } } };
   const state = Deno?.permissions?.querySync?.({ name: "env", variable }).state;
   return state !== undefined && state !== "granted";
-}
-
-function runtimeName(): string {
-  const scope = globalThis as { Bun?: { version: string }; Deno?: { version: { deno: string } } };
-  if (scope.Bun) return `bun/${scope.Bun.version}`;
-  if (scope.Deno) return `deno/${scope.Deno.version.deno}`;
-  return "web";
 }

@@ -130,7 +130,7 @@ export class Pool {
     this.#atWork--;
     const { keepAliveMs } = this.#options;
     // Without clients or keep-alive no socket is left to sweep.
-    if (!this.#isAtWork && (this.clients === 0 || keepAliveMs === 0)) this.#retire();
+    if ((this.clients === 0 || keepAliveMs === 0) && !this.#isAtWork) this.#retire();
     else if (this.#sweeper === undefined && keepAliveMs) this.#sweepLater(keepAliveMs);
     // The waiting call can reuse the socket of the call that left, which becomes idle only in the next turn.
     if (this.#waiting.size > 0) nextTurn(() => this.#next());
