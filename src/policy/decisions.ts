@@ -7,7 +7,7 @@ import { mostRetries } from "../options/arguments.js";
  * The decision table: for each event, `executed`, and the most retries of a start, read, set and append, in this order.
  * If the service documents nothing, a retry counts as not safe.
  */
-export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
+export const events: Readonly<Record<RetryEvent, EventRow>> = {
   // The service documents UNAVAILABLE as transient: retry with backoff.
   unavailable: row("unknown", 2, 2, 2, 2),
   // 502, 52x, or 503 without a code in its body: a proxy responded.
@@ -49,9 +49,10 @@ export const events: Readonly<Record<RetryEvent, ReturnType<typeof row>>> = {
   ended: row("unknown"),
 };
 
-function row(executed: Executed, ...[start = 0, read = 0, set = 0, append = 0]: readonly number[]) {
-  const retries: Readonly<Record<RetryKind, number>> = { start, read, set, append };
-  return { retries, executed };
+type EventRow = { readonly retries: Readonly<Record<RetryKind, number>>; readonly executed: Executed };
+
+function row(executed: Executed, ...[start = 0, read = 0, set = 0, append = 0]: readonly number[]): EventRow {
+  return { retries: { start, read, set, append }, executed };
 }
 
 /** Code and event by HTTP status, for a response that names no code. The first entry that matches counts. */
