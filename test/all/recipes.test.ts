@@ -144,7 +144,7 @@ describe("a command that scales at night", () => {
       (_, name) => `${name}='${values[name]}'`,
     );
     await writeFile(path.join(place.folder, "tunerank.env"), settings);
-    const command = line.slice(time.length + 1).replace("/srv/scale", place.folder);
+    const command = line.slice(time.length + 1).replaceAll("/srv/scale", place.folder);
     return run("sh", ["-c", command], { cwd: root, env: { ...npm, ...env } });
   }
 
@@ -157,12 +157,12 @@ describe("a command that scales at night", () => {
     expect(alerts()).toEqual([]);
   });
 
-  test("that is refused is not tried again: an alert says so, and so does stderr", async () => {
+  test("that is refused is not tried again: an alert says so, and so does the log", async () => {
     server.reply(({ url }) => (url === "/alert" ? {} : { status: 404, json: { code: "NOT_FOUND" } }));
-    const { exitCode, stderr } = await byCron("0 20 * * 1-5", later);
-    expect(exitCode).toBe(4);
+    expect((await byCron("0 20 * * 1-5", later)).exitCode).toBe(4);
     expect(alerts()).toEqual(["support-search was not scaled to 0: exit code 4"]);
-    expect(stderr).toContain("support-search was not scaled to 0: exit code 4");
+    const log = await readFile(path.join(place.folder, "log"), "utf8");
+    expect(log).toMatch(/\b\d{4}\b.*\n(.*\n)*support-search was not scaled to 0: exit code 4\n$/);
     expect(server.requests).toHaveLength(2);
   });
 
