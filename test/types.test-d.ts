@@ -91,10 +91,7 @@ describe("calls", () => {
     scale(new Map([["x-a", "1"]]));
     scale(new Map<string, string | undefined>());
     scale([["x-a", "1"]]);
-    scale([
-      ["x-a", "1"],
-      ["x-b", undefined],
-    ] as const);
+    scale([["x-b", undefined]] as const);
     createClient({ headers: new Headers() }).withOptions({ headers: new Map<string, string>() });
     rerankAll(client, [], { headers: new Headers() });
     expectTypeOf<Headers>().toExtend<HeadersLike>();
@@ -182,11 +179,8 @@ describe("responses", () => {
     expectTypeOf(state).toEqualTypeOf<JobState>();
   });
 
-  test("hold accelerator seconds as strings", () => {
+  test("hold accelerator seconds as strings, and need not hold a document", () => {
     expectTypeOf<NonNullable<typeof job.acceleratorSeconds>[string]>().toEqualTypeOf<string>();
-  });
-
-  test("need not hold a document", () => {
     expectTypeOf<RerankResult["document"]>().toEqualTypeOf<string | undefined>();
     expectTypeOf<RerankResult["index"]>().toEqualTypeOf<number>();
   });
@@ -211,9 +205,7 @@ describe("errors", () => {
     if (isStatusError(error, "NOT_FOUND")) expectTypeOf(error.code).toEqualTypeOf<"NOT_FOUND">();
     // @ts-expect-error: OK is no failure
     isStatusError(error, "OK");
-  });
-
-  test("come from jobs too", () => {
+    // Errors come from jobs too.
     expectTypeOf(throwIfFailed(job)).toEqualTypeOf<void>();
     throwIfFailed({ status: { code: "NOT_FOUND" } });
   });

@@ -69,11 +69,8 @@ describe("close()", () => {
 
   test("leaves the sockets that others share since its own have all expired", async () => {
     clock.install();
-    const [one, other, third] = [1, 2, 3].map(() => connectAny(server.url, { maxConnections })) as [
-      Client,
-      Client,
-      Client,
-    ];
+    const own = () => connectAny(server.url, { maxConnections });
+    const [one, other, third] = [own(), own(), own()];
     await rerank(one);
     const expired = server.allClosed();
     // Once for the socket, once for what held it.
@@ -88,21 +85,14 @@ describe("close()", () => {
     await third.close();
   });
 
-  test("leaves an agent of the caller's to its owner", async () => {
-    const client = connectAny(server.url, { agent: ending(new Agent({ keepAlive: true })) });
-    await rerank(client);
-    await client.close();
-    await rerank(client);
-    expect(server.used).toEqual([1, 1]);
-  });
-
-  test("is called at the end of the block of an await using", async () => {
-    {
-      await using client = connect();
+  test("leaves an agent of the caller's to its owner, and ends the rest with the block of an await using", async () => {
+    const agent = ending(new Agent({ keepAlive: true }));
+    for (const options of [{ agent }, { agent }, { maxConnections }]) {
+      await using client = connectAny(server.url, options);
       await rerank(client);
-      expect(server.open.size).toBe(1);
     }
-    await server.allClosed();
+    expect(server.used).toEqual([1, 1, 2]);
+    await until(() => server.open.size === 1);
   });
 
   test("ends over fetch the calls of its own client alone", async () => {
@@ -151,18 +141,6 @@ describe("a client made with withOptions that is closed", () => {
     reply();
     await Promise.all(theirs);
     expect(server.used).toHaveLength(4);
-    await closeAll(first);
-  });
-
-  test("leaves the connections that the first client, or a sister, has used", async () => {
-    const first = connect();
-    const [one, other] = [first.withOptions({}), first.withOptions({})];
-    for (const client of [one, other]) await rerank(client);
-    await one.close();
-    for (const client of [other, first]) await rerank(client);
-    await other.close();
-    await rerank(first);
-    expect(server.used).toEqual([1, 1, 1, 1, 1]);
     await closeAll(first);
   });
 
@@ -248,13 +226,15 @@ describe("the first client's close()", () => {
     await closeAll(child);
   });
 
-  test("counts clients of the same address and options that were created apart", async () => {
+  test("counts those made of it, and clients of the same address and options that were created apart", async () => {
     const [first, apart] = [connect(), connect()];
     const children = Array.from({ length: 3 }, () => first.withOptions({}));
     const [child] = children as [Client];
     for (const client of [first, apart, ...children]) await rerank(client);
-    for (const client of [first, ...children]) await client.close();
-    await rerank(apart);
+    for (const client of [first, ...children]) {
+      await client.close();
+      await rerank(apart);
+    }
     expect(server.connections).toBe(1);
     // One that is used again counts again.
     await rerank(child);

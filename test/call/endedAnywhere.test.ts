@@ -38,16 +38,21 @@ interface Door {
 const doors: readonly Door[] = [
   { door: "an abort", code: "CANCELLED", open: (_, controller) => controller.abort() },
   { door: "the deadline", code: "DEADLINE_EXCEEDED", open: () => clock.pass(timeoutMs) },
-  { door: "close()", code: "CANCELLED", open: (client) => client.close() },
-  {
-    door: "close() of a derived client",
-    code: "CANCELLED",
-    isDerived: true,
-    open: (client) => client.close(),
-  },
+  ...[false, true].map((isDerived): Door => {
+    const door = isDerived ? "close() of a derived client" : "close()";
+    return { door, code: "CANCELLED", isDerived, open: (client) => client.close() };
+  }),
 ];
 
 type At = () => void;
+/** Opens the door, then does what is asked. */
+const first =
+  <T>(at: At, then: (given: unknown) => T) =>
+  (given?: unknown): T => {
+    at();
+    return then(given);
+  };
+const never = () => new Promise<never>(() => {});
 type Call = (client: Client, options: CallOptions, at: At) => PromiseLike<unknown>;
 
 /** Where a call is when it ends. `at` opens the door. */
@@ -95,36 +100,26 @@ type Around = <T>(run: () => T) => T;
 
 const points = (around: (typeof ways)[number]["around"]): readonly Point[] => [
   { point: "the line after it", executed: "no" },
-  { point: "a later microtask", executed: "no", call: (client, options, at) => later(client, options, at) },
+  {
+    point: "a later microtask",
+    executed: "no",
+    call: (client, options, at) => {
+      const call = client.reinforcementFineTuningJobs.resume("job-1", options);
+      queueMicrotask(at);
+      return call;
+    },
+  },
   {
     point: "the apiKey function",
     executed: "no",
-    options: (at) => ({
-      apiKey: () => {
-        at();
-        return canaryKey;
-      },
-    }),
+    options: (at) => ({ apiKey: first(at, () => canaryKey) }),
   },
   {
     point: "an apiKey that does not come",
     executed: "no",
-    options: (at) => ({
-      apiKey: () => {
-        setImmediate(at);
-        return new Promise<string>(() => {});
-      },
-    }),
+    options: (at) => ({ apiKey: first(() => setImmediate(at), never) }),
   },
-  {
-    point: "the function that sends",
-    executed: "no",
-    options: (at) =>
-      around((run) => {
-        at();
-        return run();
-      }),
-  },
+  { point: "the function that sends", executed: "no", options: (at) => around((run) => first(at, run)()) },
   {
     point: "the function that sends, at its end",
     executed: "no",
@@ -135,15 +130,7 @@ const points = (around: (typeof ways)[number]["around"]): readonly Point[] => [
         return result;
       }),
   },
-  {
-    point: "the wait for headers",
-    executed: "unknown",
-    serve: (at) =>
-      server.reply(() => {
-        at();
-        return undefined;
-      }),
-  },
+  { point: "the wait for headers", executed: "unknown", serve: (at) => server.reply(() => void at()) },
   {
     point: "the response's body",
     executed: "yes",
@@ -169,17 +156,10 @@ const ofOperations: readonly Point[] = [
     point: "a getter of its body",
     only: "rerankDocuments",
     executed: "no",
-    call: (client, options, at) =>
-      client.rerank(
-        {
-          get query() {
-            at();
-            return "q";
-          },
-          documents: ["d"],
-        },
-        options,
-      ),
+    call: (client, options, at) => {
+      const body = { query: "q", documents: ["d"] };
+      return client.rerank(Object.defineProperty(body, "query", { get: first(at, () => "q") }), options);
+    },
   },
   {
     point: "the text of an item",
@@ -189,11 +169,8 @@ const ofOperations: readonly Point[] = [
       client.rerank.items("q", [1, 2, 3], {
         ...options,
         batchSize: 1,
-        text: (item: number) => {
-          at();
-          return `${item}`;
-        },
-      } as never),
+        text: first(at, String),
+      }),
   },
   {
     point: "the opening of its file",
@@ -212,13 +189,8 @@ const ofOperations: readonly Point[] = [
     only: "uploadDatasetFile",
     executed: "unknown",
     call: (client, options, at) => {
-      const blob = new (class extends Blob {
-        override stream(): never {
-          at();
-          return super.stream() as never;
-        }
-      })(["{}\n"]);
-      // `fetch` reads the content of a Blob by itself: then the door opens elsewhere.
+      const blob = new Blob(["{}\n"]);
+      Object.assign(blob, { stream: first(at, () => new Blob(["{}\n"]).stream()) });
       return client.datasets.upload("reviews", blob, { ...options, name: "train.jsonl" });
     },
   },
@@ -230,7 +202,7 @@ const ofOperations: readonly Point[] = [
       async function* chunks(): AsyncGenerator<Uint8Array> {
         yield new Uint8Array(10);
         at();
-        await new Promise(() => {});
+        await never();
       }
       return client.datasets.upload("reviews", chunks(), { ...options, name: "train.jsonl" });
     },
@@ -240,22 +212,13 @@ const ofOperations: readonly Point[] = [
     only: "rerankDocuments",
     executed: "no",
     call: (client, options, at) => {
-      const body = new (class extends Blob {
-        override arrayBuffer(): Promise<never> {
-          at();
-          return new Promise(() => {});
-        }
-      })(["{}"]);
+      const body = Object.assign(new Blob(["{}"]), {
+        arrayBuffer: first(at, never),
+      });
       return client.request({ method: "PUT", path: "/v1/x", body, contentType: "a/b" }, options);
     },
   },
 ];
-
-async function later(client: Client, options: CallOptions, at: At): Promise<unknown> {
-  const call = client.reinforcementFineTuningJobs.resume("job-1", options);
-  queueMicrotask(at);
-  return call;
-}
 
 // Four opens of a FIFO that nobody writes to: every thread that could open a file waits.
 let folder = "";

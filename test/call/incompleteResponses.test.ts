@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { createRerankingModel } from "../../src/adapters/aiSdk.js";
 import { createDocumentCompressor } from "../../src/adapters/langchain.js";
 import { rerankAll } from "../../src/bulk/index.js";
-import type { Client, RerankItemsError } from "../../src/index.js";
+import type { Client } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { entriesFor } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
 const server = useRecordingServer();
@@ -20,15 +21,11 @@ describe("a response that lacks something", () => {
   });
   const missing = (field: string) =>
     `The response is not the JSON object that the OpenAPI document describes: ${field}`;
-  const [noList, noIndex, noScore] = ["data", "data[0].index", "data[0].relevance_score"].map(missing) as [
-    string,
-    string,
-    string,
-  ];
+  const [noList, noIndex, noScore] = ["data", "data[0].index", "data[0].relevance_score"];
 
   const upload = (client: Client) => client.datasets.upload("reviews", new Uint8Array([1]), { name: "a" });
 
-  const unusable: readonly (readonly [what: string, reply: Reply, message: string])[] = [
+  const unusable: readonly (readonly [what: string, reply: Reply, field: string | undefined])[] = [
     ["a word of maintenance", { json: { message: "maintenance" } }, noList],
     ["nothing in it", { json: {} }, noList],
     ["data that is an object", { json: { data: { index: 0, relevance_score: 1 } } }, noList],
@@ -49,7 +46,14 @@ describe("a response that lacks something", () => {
   const rankings: readonly (readonly [name: string, rank: (client: Client) => Promise<unknown>])[] = [
     ["rerank", (client) => client.rerank(body)],
     ["rerank.items", (client) => client.rerank.items(body.query, documents, { text: (each) => each })],
-    ["the AI SDK's model", (client) => rankWithAiSdk(client)],
+    [
+      "the AI SDK's model",
+      async (client) =>
+        createRerankingModel(client, "m").doRerank({
+          query: "q",
+          documents: { type: "text", values: documents },
+        }),
+    ],
     [
       "LangChain's compressor",
       (client) =>
@@ -59,11 +63,6 @@ describe("a response that lacks something", () => {
         ),
     ],
   ];
-
-  function rankWithAiSdk(client: Client): Promise<unknown> {
-    const model = createRerankingModel(client, "m");
-    return Promise.resolve(model.doRerank({ query: "q", documents: { type: "text", values: documents } }));
-  }
 
   const client = (maxRetries = 0): Client => connect(server.url, { maxRetries });
 
@@ -78,13 +77,8 @@ describe("a response that lacks something", () => {
       server.reply({ json });
       const error = await failureOf(() => upload(client(2)));
       expect(error).toMatchObject({
-        code: "INTERNAL",
-        executed: "yes",
-        codeSource: "client",
-        inferred: true,
-        notRetried: "not-safe",
-        httpStatus: 200,
-        body: json,
+        ...{ code: "INTERNAL", executed: "yes", codeSource: "client", inferred: true, httpStatus: 200 },
+        ...{ notRetried: "not-safe", body: json },
       });
       expect(error.message).toContain(missing("id"));
       expect(error.hint).toContain("The file may have been stored: check the dataset");
@@ -100,11 +94,11 @@ describe("a response that lacks something", () => {
   });
 
   describe.each(rankings)("%s", (_name, rank) => {
-    test.each(unusable)("whose response has %s is INTERNAL, and it ran", async (_what, reply, message) => {
+    test.each(unusable)("whose response has %s is INTERNAL, and it ran", async (_what, reply, field = "") => {
       server.reply(reply);
       const error = await failureOf(() => rank(client()));
       expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", operation: "rerankDocuments" });
-      expect(error.message).toContain(message);
+      expect(error.message).toContain(missing(field));
     });
   });
 
@@ -165,74 +159,41 @@ describe("a response that lacks something", () => {
     expect(server.requests.filter(lost)).toHaveLength(2);
   });
 
-  interface SentRerank {
-    readonly documents: readonly string[];
-  }
-
-  // Ranks only so many of the documents that were sent.
-  function rankFirst(most: number): void {
-    server.reply(({ body: sent }) => {
-      const { documents: all } = JSON.parse(`${sent}`) as SentRerank;
-      const data = all.slice(0, most).map((_, index) => ({ index, relevance_score: index }));
-      return { json: { data, model: "m" }, headers: { "x-request-id": "req-1" } };
-    });
-  }
-
-  const items = ["a", "b", "c", "d"];
-  const text = (item: string): string => item;
-
   describe("rerank.items sends no top_n: a response that ranks fewer documents than were sent", () => {
-    const failed = async (options: object): Promise<RerankItemsError<string>> =>
-      (await failureOf(() =>
-        connect(server.url, { maxRetries: 2 }).rerank.items("q", items, { text, ...options }),
-      )) as RerankItemsError<string>;
+    const items = ["a", "b", "c", "d"];
+    const split = (item: string): readonly string[] => [`${item}1`, `${item}2`];
 
-    test.each([
-      ["in one request", {}, 3, 1, "index 3 is missing (items[3])"],
-      ["in batches of two", { batchSize: 2, concurrency: 1 }, 1, 1, "index 1 is missing (items[1])"],
-      ["of which there is none", {}, 0, 1, "index 0 is missing (items[0])"],
-      ["with topN", { topN: 1 }, 1, 1, "index 1 is missing (items[1])"],
-    ])("%s is INTERNAL, and is not sent again", async (_how, options, most, requests, words) => {
-      rankFirst(most);
-      const error = await failed(options);
+    test.each<[how: string, options: object, most: number, words: string]>([
+      ["in one request", {}, 3, "index 3 is missing (items[3])"],
+      ["in batches of two", { batchSize: 2, concurrency: 1 }, 1, "index 1 is missing (items[1])"],
+      ["of which there is none", {}, 0, "index 0 is missing (items[0])"],
+      ["with topN", { topN: 1 }, 1, "index 1 is missing (items[1])"],
+      ["of items of several parts", { split }, 5, "index 5 is missing (items[2])"],
+    ])("%s is INTERNAL, and is not sent again", async (_how, options, most, words) => {
+      server.reply((request) => ({ json: { data: entriesFor(`${request.body}`).slice(0, most) } }));
+      const error = await failureOf(() => client(2).rerank.items("q", items, { text: String, ...options }));
       expect(error).toMatchObject({ code: "INTERNAL", executed: "yes", codeSource: "client" });
       expect(error.message).toContain(`The ranking cannot be matched with what was sent: ${words}.`);
-      expect(server.requests).toHaveLength(requests);
-    });
-
-    test("is refused part by part too, where an item has several", async () => {
-      rankFirst(5);
-      const split = (item: string): readonly string[] => [`${item}1`, `${item}2`];
-      const error = await failed({ split });
-      expect(error.message).toContain("index 5 is missing (items[2])");
+      expect(server.requests).toHaveLength(1);
     });
   });
 });
 
-describe("a response that is broken", () => {
-  const page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
+describe.each(transports)("over $name", ({ options }) => {
+  test("a web page hints at the base URL", async () => {
+    server.reply({ text: "<!DOCTYPE html><html><head><title>Sign in</title></head></html>" });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.hint).toContain("baseUrl");
+  });
 
-  describe.each(transports)("over $name", ({ options }) => {
-    test("a web page hints at the base URL", async () => {
-      server.reply({ text: page });
-      const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-      expect(error.hint).toContain("baseUrl");
-    });
-
-    test("a response beyond 1 MiB is RESOURCE_EXHAUSTED, and it ran", async () => {
-      server.reply({ json: { name: "x".repeat(1024 * 1024) } });
-      const error = await failureOf(() =>
-        connect(server.url, options).reinforcementFineTuningJobs.resume("j"),
-      );
-      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes", codeSource: "client" });
-    });
-
-    test("a rerank response may carry its documents back", async () => {
-      const document = "x".repeat(3 * 1024 * 1024);
-      server.reply({ json: { data: [{ index: 0, relevance_score: 1, document }] } });
-      const { data } = await connect(server.url, options).rerank({ query: "q", documents: [document] });
-      expect(data[0]?.document).toBe(document);
-    });
+  test("more than 1 MiB is too much, but for a rerank: it may carry its documents back", async () => {
+    const document = "x".repeat(3 * 1024 * 1024);
+    const client = connect(server.url, options);
+    server.reply({ json: { data: [{ index: 0, relevance_score: 1, document }] } });
+    const { data } = await client.rerank({ query: "q", documents: [document] });
+    expect(data[0]?.document).toBe(document);
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("j"));
+    expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes", codeSource: "client" });
   });
 });
 

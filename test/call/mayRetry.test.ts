@@ -18,7 +18,7 @@ import {
 import { events } from "../../src/policy/decisions.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { connect, failureOf, transports } from "../support/clients.js";
+import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
 import { decideOf, usual } from "../support/decisionRows.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
 import { refusingPort } from "../support/refusingPort.js";
@@ -80,16 +80,10 @@ describe("who may repeat", () => {
   test.each(failures)(
     "the error of a call that met %j tells what a queue may do",
     async (failure, expected) => {
-      const calls = {
-        resume: () => client.reinforcementFineTuningJobs.resume("job-1"),
-        rerank: () => client.rerank({ query: "q", documents: ["d"] }),
-        scale: () => client.deployments.scale("prod", 1),
-        upload: () => client.datasets.upload("reviews", new Uint8Array([1]), { name: "train.jsonl" }),
-      };
       const found: boolean[] = [];
-      for (const [operation, call] of Object.entries(calls)) {
-        service.fail(operation as keyof typeof calls, failure);
-        found.push(mayRetry(await failureOf(call as () => Promise<unknown>)));
+      for (const [at, operation] of (["resume", "rerank", "scale", "upload"] as const).entries()) {
+        service.fail(operation, failure);
+        found.push(mayRetry(await failureOf(async () => operationCalls[at]?.call(client))));
       }
       expect(found).toEqual(expected);
     },

@@ -74,6 +74,13 @@ describe("a call that is repeated", () => {
       for (const { durationMs } of error.attempts) expect(`${durationMs}`).toMatch(/^\d+(\.\d{1,3})?$/);
     });
 
+    test("a second 401 ends the call", async () => {
+      server.reply(refusedKey);
+      const error = await failureOf(() => retrying({ apiKey: keyFunction() }).deployments.scale("prod", 1));
+      expect(error).toMatchObject({ code: "UNAUTHENTICATED", executed: "no" });
+      expect(keysSeen()).toEqual(["Bearer key-1", "Bearer key-2"]);
+    });
+
     const cutShort: Script = (_request, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("{", () => response.destroy());

@@ -34,7 +34,11 @@ describe("an upload that is refused", () => {
   afterAll(() => remove());
 
   describe.each(transports)("over $name", ({ options }) => {
-    async function expectRefused(file: unknown, code: string, call?: UploadOptions): Promise<string> {
+    async function expectRefused(
+      file: unknown,
+      code = "INVALID_ARGUMENT",
+      call?: UploadOptions,
+    ): Promise<string> {
       const client = connect(server.url, options);
       const error = await failureOf(() => client.datasets.upload("reviews", file as UploadFile, call));
       const operation = "uploadDatasetFile";

@@ -62,63 +62,44 @@ describe("the open files", () => {
     });
   }
 
-  interface Ending {
-    readonly how: string;
-    readonly code: StatusCode;
-    /** Prepares the failure; what it returns is added to the client's and the call's options. */
-    readonly prepare: () => { client?: object; call?: UploadOptions } | undefined;
-  }
-
+  /** How an upload fails; what `prepare` returns is added to the client's and the call's options. */
+  type Ending = readonly [how: string, code: StatusCode, prepare: () => Prepared | undefined];
+  type Prepared = { client?: object; call?: UploadOptions };
   const endings: readonly Ending[] = [
-    {
-      how: "got an error before it was sent",
-      code: "NOT_FOUND",
-      prepare: () =>
+    [
+      "got an error before it was sent",
+      "NOT_FOUND",
+      () =>
         void server.listen((request, response) => {
           request.on("error", () => {}).resume();
           response.writeHead(404).end();
         }),
-    },
-    {
-      how: "was aborted half-way",
-      code: "CANCELLED",
-      prepare() {
+    ],
+    [
+      "was aborted half-way",
+      "CANCELLED",
+      () => {
         const controller = new AbortController();
         stopReading(() => controller.abort());
         return { call: { signal: controller.signal } };
       },
-    },
-    {
-      how: "met its deadline half-way",
-      code: "DEADLINE_EXCEEDED",
-      prepare() {
+    ],
+    [
+      "met its deadline half-way",
+      "DEADLINE_EXCEEDED",
+      () => {
         stopReading(() => clock.pass(100));
         return { call: { timeoutMs: 100 } };
       },
-    },
-    {
-      how: "lost its connection half-way",
-      code: "UNAVAILABLE",
-      prepare: () =>
-        void stopReading(() => {
-          for (const socket of server.open) socket.resetAndDestroy();
-        }),
-    },
-    {
-      how: "found nobody listening",
-      code: "UNAVAILABLE",
-      prepare: () => ({ client: { baseUrl: "http://127.0.0.1:2" } }),
-    },
-    {
-      how: "had no key",
-      code: "UNAUTHENTICATED",
-      prepare: () => ({ client: { apiKey: () => Promise.reject(new Error("no key")) } }),
-    },
-    {
-      how: "had a file over the limit",
-      code: "OUT_OF_RANGE",
-      prepare: () => void truncateSync(file, 150 * 1024 * 1024 + 1),
-    },
+    ],
+    [
+      "lost its connection half-way",
+      "UNAVAILABLE",
+      () => void stopReading(() => server.open.forEach((socket) => void socket.resetAndDestroy())),
+    ],
+    ["found nobody listening", "UNAVAILABLE", () => ({ client: { baseUrl: "http://127.0.0.1:2" } })],
+    ["had no key", "UNAUTHENTICATED", () => ({ client: { apiKey: () => Promise.reject(new Error("no")) } })],
+    ["had a file over the limit", "OUT_OF_RANGE", () => void truncateSync(file, 150 * 1024 * 1024 + 1)],
   ];
 
   describe.runIf(process.platform === "linux").each(transports)(
@@ -126,19 +107,20 @@ describe("the open files", () => {
     ({ options }) => {
       const upload = (client: Client, call?: UploadOptions) => client.datasets.upload("reviews", file, call);
 
+      // The end of a call waits for no thread that closes a file.
+      const allClosed = () => until(() => openNow() === 0);
+
       test("succeeded", async () => {
         const client = connect(server.url, options);
         await Promise.all([upload(client), upload(client)]);
-        // The end of a call waits for no thread that closes a file.
-        await until(() => openNow() === 0);
+        await allClosed();
       });
 
-      test.each(endings)("$how", async ({ code, prepare }) => {
+      test.each(endings)("%s", async (_how, code, prepare) => {
         const { client, call } = prepare() ?? {};
         const error = await failureOf(() => upload(connect(server.url, { ...options, ...client }), call));
         expect(error.code).toBe(code);
-        // The end of a call waits for no thread that closes a file.
-        await until(() => openNow() === 0);
+        await allClosed();
       });
     },
   );

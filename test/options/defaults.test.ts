@@ -1,6 +1,5 @@
 // Editors and the command's help say the defaults that the code has, and no number that is not compared here.
 import { readdirSync, readFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import path from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
@@ -23,16 +22,13 @@ import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { root } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { turns, until } from "../support/turns.js";
+import { silence } from "../support/responses.js";
+import { turns } from "../support/turns.js";
 
 const grouped = (value: number): string => value.toLocaleString("en-US");
 const seconds = (ms: number): string => `${ms / 1000} seconds`;
-const {
-  rerankDocuments: rerank,
-  resumeReinforcementFineTuningJob: resume,
-  scaleDeployment: scale,
-  uploadDatasetFile: upload,
-} = operations;
+const { rerankDocuments: rerank, scaleDeployment: scale, uploadDatasetFile: upload } = operations;
+const { resumeReinforcementFineTuningJob: resume } = operations;
 const perSecond = `${Number(upload.bytesPerSecond) / 1024} KiB`;
 const documents = grouped(rerank.timeoutMs);
 
@@ -54,6 +50,7 @@ const ofDocstrings = {
 };
 
 const uploadTime = `${seconds(upload.timeoutMs)}, and a second more for each ${perSecond} of the file`;
+const retried = ["rerank", "upload", "scale", "resume", "mcp", "request"];
 const ofHelp = {
   "rerank --timeout": seconds(rerank.timeoutMs),
   "rerank --concurrency": `auto: as many as the service accepts, at most ${mostAtOnce}. With --max-retries: ${fewAtOnce}`,
@@ -71,55 +68,42 @@ const ofHelp = {
   "mock --host": mockDefaults.host,
   "conformance --port": `${conformanceDefaults.port}`,
   "conformance --timeout": seconds(conformanceDefaults.timeout),
-  ...Object.fromEntries(
-    ["rerank", "upload", "scale", "resume", "mcp", "request"].map((name) => [
-      `${name} --max-retries`,
-      `${defaultMaxRetries}`,
-    ]),
-  ),
+  ...Object.fromEntries(retried.map((name) => [`${name} --max-retries`, `${defaultMaxRetries}`])),
 };
 
 const server = useRecordingServer();
 
 describe("by default", () => {
   const clock = useTestClock();
+  const request = () => connect(server.url).request({ method: "POST", path: "/v1/jobs" });
 
   test("a request of any kind has so much time", async () => {
-    server.reply(() => undefined);
-    const error = failureOf(() => connect(server.url).request({ method: "POST", path: "/v1/jobs" }));
+    server.reply(silence);
+    const error = failureOf(request);
     await clock.passWhenWaiting(defaultRequestMs);
     expect(await error).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   });
-});
 
-test.each([
-  ["at most", 0],
-  ["no more than", 1],
-])("by default the response to a request of any kind may have %s so many bytes", async (_what, more) => {
-  server.reply({
-    headers: { "content-type": "text/plain" },
-    text: "x".repeat(defaultMaxResponseBytes + more),
+  test("its response may have so many bytes, and no more", async () => {
+    const text = "x".repeat(defaultMaxResponseBytes);
+    const headers = { "content-type": "text/plain" };
+    server.reply({ headers, text });
+    expect(await request()).toHaveLength(defaultMaxResponseBytes);
+    server.reply({ headers, text: `${text}x` });
+    expect((await failureOf(request)).message).toContain(`larger than ${defaultMaxResponseBytes} bytes`);
   });
-  const sent = connect(server.url).request({ method: "POST", path: "/v1/jobs" });
-  if (more === 0) expect(await sent).toHaveLength(defaultMaxResponseBytes);
-  else
-    expect((await failureOf(() => sent)).message).toContain(`larger than ${defaultMaxResponseBytes} bytes`);
-});
 
-test("by default so many batches are in flight at once", async () => {
-  const held: ServerResponse[] = [];
-  server.reply((_request, response) => void held.push(response));
-  const controller = new AbortController();
-  const items = ["a", "b", "c", "d", "e", "f"];
-  const { signal } = controller;
-  const failure = failureOf(() =>
-    connect(server.url).rerank.items("q", items, { text: String, batchSize: 1, signal }),
-  );
-  await until(() => held.length >= fewAtOnce);
-  await turns();
-  expect(held).toHaveLength(fewAtOnce);
-  controller.abort();
-  expect(await failure).toMatchObject({ code: "CANCELLED" });
+  test("so many batches are in flight at once", async () => {
+    server.reply(silence);
+    const controller = new AbortController();
+    const options = { text: String, batchSize: 1, signal: controller.signal };
+    const failure = failureOf(() => connect(server.url).rerank.items("q", [..."abcdef"], options));
+    await server.received(fewAtOnce);
+    await turns();
+    expect(server.requests).toHaveLength(fewAtOnce);
+    controller.abort();
+    expect(await failure).toMatchObject({ code: "CANCELLED" });
+  });
 });
 
 test("maxRetries is at most the largest number of the decision table, and says where to go for more", () => {
@@ -176,13 +160,8 @@ test("the command's help says the default of its option", () => {
 
 type Said = readonly [name: string, text: string | undefined];
 
-function hasNumber([, text = ""]: Said): boolean {
-  return /\d/.test(text);
-}
-
-function sourceOf(file: string): string {
-  return readFileSync(path.join(root, "src", file), "utf8");
-}
+const hasNumber = ([, text = ""]: Said): boolean => /\d/.test(text);
+const sourceOf = (file: string): string => readFileSync(path.join(root, "src", file), "utf8");
 
 // The `@default` of each member of the interfaces of a file.
 function docstringsOf(file: string): Said[] {

@@ -144,14 +144,9 @@ describe("the environment", () => {
   });
 
   test.each([
-    ["apiKey", ""],
-    ["apiKey", null],
-    ["apiKey", 7],
-    ["apiKey", {}],
-    ["baseUrl", ""],
-    ["baseUrl", null],
-    ["accountId", ""],
-    ["rerankModel", 7],
+    ...["", null, 7, {}].map((value) => ["apiKey", value] as const),
+    ...["", null].map((value) => ["baseUrl", value] as const),
+    ...[["accountId", ""] as const, ["rerankModel", 7] as const],
   ])("an option %s given as %o throws at once, whatever the environment has", (option, value) => {
     stub({ BASE_URL: "https://api.example.com", API_KEY: canaryKey });
     const error = thrownBy(() => createClient({ [option]: value } as ClientOptions));

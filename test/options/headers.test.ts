@@ -10,14 +10,15 @@ import { useRecordingServer } from "../support/recordingServer.js";
 const server = useRecordingServer();
 
 const forbidden = [
-  "authorization",
-  "Authorization",
-  "host",
-  "content-type",
-  "Content-Length",
-  "transfer-encoding",
-  "connection",
+  ...["authorization", "Authorization", "host", "content-type", "Content-Length"],
+  ...["transfer-encoding", "connection"],
 ];
+
+class NumberOfIts {
+  get size() {
+    return 1;
+  }
+}
 
 const illFormed: readonly (readonly [what: string, headers: unknown])[] = [
   ["a name with a space", { "x y": "1" }],
@@ -33,14 +34,7 @@ const illFormed: readonly (readonly [what: string, headers: unknown])[] = [
   ["a Map of a number", new Map([["x-a", 1]])],
   ["a Map of what the client sets", new Map([["Authorization", "1"]])],
   ["repeated texts that are too long together", Array(2).fill(["x-a", "a".repeat(5000)])],
-  [
-    "an accessor that gives a number",
-    new (class {
-      get size() {
-        return 1;
-      }
-    })(),
-  ],
+  ["an accessor that gives a number", new NumberOfIts()],
   ["a string", "x-a: 1"],
   ["null", null],
   ["a function", () => ({ "x-a": "1" })],
@@ -92,15 +86,7 @@ const kinds: readonly (readonly [kind: string, headers: unknown, sent: Record<st
   ["a Map", new Map(Object.entries({ "X-A": "1", "x-b": undefined })), { "x-a": "1" }],
   ["a Map of another realm", foreign('new Map([["X-A", "1"]])'), { "x-a": "1" }],
   ["pairs", Object.entries({ "X-A": "1", "x-b": "2" }), { "x-a": "1", "x-b": "2" }],
-  [
-    "pairs with a name twice",
-    [
-      ["X-A", "1"],
-      ["x-a", "2"],
-      ["x-a", undefined],
-    ],
-    { "x-a": "1, 2" },
-  ],
+  ["pairs with a name twice", [1, 2, undefined].map((text) => ["X-a", text && `${text}`]), { "x-a": "1, 2" }],
   ["no pairs", [], {}],
   ["a record", { "X-A": "1" }, { "x-a": "1" }],
   ["a record with a name in two cases", { "X-A": "1", "x-a": "2" }, { "x-a": "2" }],

@@ -66,11 +66,8 @@ describe("what is shown of a call", () => {
 
   test("a short key is taken out where it is a whole value, and changes no word and no field's name", async () => {
     const apiKey = "bel";
-    const json = {
-      label: "bel",
-      bel: ["label", "bel", "a bel"],
-      message: "The label is not Bearer bel, but /?bel=bel&a=label.",
-    };
+    const said = "The label is not Bearer bel, but /?bel=bel&a=label.";
+    const json = { label: "bel", bel: ["label", "bel", "a bel"], message: said };
     server.reply({ status: 401, json, headers: { "x-request-id": "bel" } });
     const error = await failureOf(() => connect(server.url, { apiKey }).deployments.scale("p", 1));
     const message = "The label is not Bearer [redacted], but /?bel=[redacted]&a=label.";

@@ -1,13 +1,14 @@
 import { Agent } from "node:http";
 import { getDefaultAutoSelectFamilyAttemptTimeout, Socket } from "node:net";
 import { Agent as Dispatcher } from "undici";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { AttemptEvent, ClientOptions } from "../../src/index.js";
 import { memberOf } from "../../src/values.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { useHostAddresses } from "../support/hostAddresses.js";
 import { refusingPort } from "../support/refusingPort.js";
+import { ending } from "../support/servers.js";
 import { type SlowListener, slowListener } from "../support/slowListener.js";
 
 // A name with two addresses: behind one nobody takes connections until the test says so, and the other refuses them.
@@ -82,13 +83,11 @@ describe("the time of an address", () => {
   });
 
   test("is the platform's with an agent of the caller's, which stays as it is", async () => {
-    const agent = new Agent({ keepAlive: true });
+    const agent = ending(new Agent({ keepAlive: true }));
     const { options } = agent as unknown as { options: object };
     const before = { ...options };
-    const times = await timesOf(toSlow({ agent, connectTimeoutMs: 1_200 }), 2);
-    expect(times).toEqual([platformMs, platformMs]);
+    expect(await timesOf(toSlow({ agent, connectTimeoutMs: 1_200 }), 2)).toEqual([platformMs, platformMs]);
     expect(options).toEqual(before);
-    agent.destroy();
   });
 
   test("is shared among a proxy's addresses the same way", async () => {
@@ -105,11 +104,11 @@ describe("a name whose every address fails is told with their number and the las
     ["fetch", () => ({ fetch: globalThis.fetch })],
     ["a dispatcher", () => ({ dispatcher: new Dispatcher() })],
   ])("over %s", async (_name, options) => {
-    const refusing = await refusingPort();
-    const client = connect(`http://${name.host}:${refusing.port}`, { allowInsecureHttp: true, ...options() });
+    const { port, close } = await refusingPort();
+    onTestFinished(close);
+    const client = connect(`http://${name.host}:${port}`, { allowInsecureHttp: true, ...options() });
     const error = await failureOf(() => client.rerank(rerank));
     expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no" });
     expect(error.message).toMatch(/2 addresses were tried, the last ::1: E\w+\. Nothing listens there/);
-    await refusing.close();
   });
 });

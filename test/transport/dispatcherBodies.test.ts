@@ -1,6 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { Agent, Client, interceptors, Pool, ProxyAgent, RetryAgent } from "undici";
@@ -18,6 +19,8 @@ const question = { query: "q", documents: ["d"] };
 async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await serving(createServer(listener))}`;
 }
+/** A client of it over a dispatcher. */
+const over = (url: string, dispatcher = new Agent()) => connect(url, { dispatcher: ending(dispatcher) });
 
 describe("an upload over a dispatcher", () => {
   test("has its exact length and every byte, from a path and from a stream of small chunks in one buffer", async () => {
@@ -28,7 +31,7 @@ describe("an upload over a dispatcher", () => {
       seen.push([request.headers["content-length"], Buffer.concat(chunks)]);
       response.end('{"id":"reviews"}');
     });
-    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const client = over(url);
     const buffer = new Uint8Array(1000);
     async function* reused() {
       for (let at = 0; at < bytes.length; at += 1000) {
@@ -52,21 +55,17 @@ describe("an upload over a dispatcher", () => {
     const url = await serve(() => {});
     let read = 0;
     async function* endless() {
-      for (;;) {
-        read += 1_000_000;
-        yield new Uint8Array(1_000_000);
-        if (read > 100_000_000) return;
-      }
+      for (; read <= 100_000_000; read += 1_000_000) yield new Uint8Array(1_000_000);
     }
     const controller = new AbortController();
-    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const client = over(url);
     const call = failureOf(() =>
       client.datasets.upload("reviews", endless(), { name: "s", signal: controller.signal }),
     );
     let last = -1;
     while (last !== read || read === 0) {
       last = read;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
     }
     expect(read).toBeLessThan(30_000_000);
     controller.abort();
@@ -78,10 +77,10 @@ describe("an upload over a dispatcher", () => {
     async function* slow() {
       for (let i = 0; i < 100; i++) {
         yield new Uint8Array(1000);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await pause(20);
       }
     }
-    const client = connect(url, { dispatcher: ending(new Agent()) });
+    const client = over(url);
     const error = await failureOf(() => client.datasets.upload("reviews", slow(), { name: "s" }));
     expect(error.message).toContain("The response came before the whole file was sent.");
   });
@@ -112,9 +111,7 @@ describe("a call over a dispatcher that ends before its response", () => {
       isFirst = false;
     });
     // Idle sockets close at once: only that of a request under way could stay.
-    const client = connect(url, {
-      dispatcher: ending(new Agent({ keepAliveTimeout: 10, keepAliveMaxTimeout: 10 })),
-    });
+    const client = over(url, new Agent({ keepAliveTimeout: 10, keepAliveMaxTimeout: 10 }));
     // What is loaded and connected once is not within the time of the next call.
     await failureOf(() => client.rerank(question));
     const error = await failureOf(() => client.rerank(question, { timeoutMs: 500 }));
@@ -133,11 +130,9 @@ describe("a file that the dispatcher would send again by itself", () => {
     ["a stream", () => Readable.from([bytes])],
     ["a path", () => file],
   ] as const;
-  const cases = again.flatMap(([what, ...rest]) =>
-    sources.map((source) => [what, source[0], source[1], ...rest] as const),
-  );
+  const cases = again.flatMap((way) => sources.map((source) => [...way, ...source] as const));
 
-  test.each(cases)("after %s: %s is sent once", async (_what, _source, open, status, make) => {
+  test.each(cases)("after %s (%i) a file is sent once (%#)", async (_what, status, make, _source, open) => {
     const sizes: number[] = [];
     const url = await serve(async (request, response) => {
       let size = 0;
@@ -147,7 +142,7 @@ describe("a file that the dispatcher would send again by itself", () => {
       if (sizes.length === 1) response.writeHead(status, { location: "/moved" }).end();
       else response.end('{"id":"reviews"}');
     });
-    const client = connect(url, { dispatcher: ending(make()) });
+    const client = over(url, make() as never);
     const error = await failureOf(() => client.datasets.upload("reviews", open(), { name: "s" }));
     expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown" });
     expect(error.message).toContain("The dispatcher sends the request again by itself; a file is sent once.");
@@ -158,29 +153,21 @@ describe("a file that the dispatcher would send again by itself", () => {
 
 describe("a response over a dispatcher", () => {
   test.each([
-    ["larger than its cap", {}, Buffer.alloc(2_000_000, " ")],
-    [
-      "larger than its cap once it is decoded",
-      { "content-encoding": "gzip" },
-      gzipSync(Buffer.alloc(2_000_000, " ")),
-    ],
-  ])("%s is not read", async (_what, headers, body) => {
+    ["sent", {}, (bytes: Buffer) => bytes],
+    ["decoded", { "content-encoding": "gzip" }, gzipSync],
+  ])("larger than its cap once it is %s is not read", async (_how, headers, encode) => {
+    const body = encode(Buffer.alloc(2_000_000, " "));
     const url = await serve((_request, response) => response.writeHead(200, headers).end(body));
-    const client = connect(url, { dispatcher: ending(new Agent()) });
-    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    const error = await failureOf(() => over(url).reinforcementFineTuningJobs.resume("job-1"));
     expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", executed: "yes" });
   });
 
   test("that a RetryAgent makes an error of keeps its status", async () => {
     const url = await serve((_request, response) => response.writeHead(503, { "x-request-id": "r-2" }).end());
-    const dispatcher = ending(new RetryAgent(new Client(url), { maxRetries: 0 }));
-    const error = await failureOf(() => connect(url, { dispatcher }).rerank(question));
-    expect(error).toMatchObject({
-      code: "UNAVAILABLE",
-      httpStatus: 503,
-      codeSource: "status",
-      requestId: "r-2",
-    });
+    const client = over(url, new RetryAgent(new Client(url), { maxRetries: 0 }) as never);
+    const error = await failureOf(() => client.rerank(question));
+    const details = { httpStatus: 503, codeSource: "status", requestId: "r-2" };
+    expect(error).toMatchObject({ code: "UNAVAILABLE", ...details });
   });
 
   test("has neither the key nor the credentials of a proxy in what failed", async () => {

@@ -88,10 +88,8 @@ describe("an encoding that was asked for", () => {
     test.each(compressed)(
       "what arrived of an error body in %s is kept if the rest is lost",
       async (encoding, encode) => {
-        const message = Array.from({ length: 200 }, (_, worker) => `worker ${worker ** 2} restarts`).join(
-          ", ",
-        );
-        const bytes = encode(JSON.stringify({ message }));
+        const workers = Array.from({ length: 200 }, (_, worker) => `worker ${worker ** 2} restarts`);
+        const bytes = encode(JSON.stringify({ message: workers.join(", ") }));
         server.reply((_request, response) => {
           response.writeHead(500, { "content-encoding": encoding, "content-length": bytes.length });
           response.write(bytes.subarray(0, bytes.length - 100), () =>
@@ -220,12 +218,11 @@ test.each(transports)(
   async ({ options }) => {
     let sent = 0;
     server.reply((_request, response) => {
-      const more = () => {
+      const more = (): void => {
         if (sent++ < 30) response.write("x".repeat(100), () => setTimeout(more, 2));
         else response.end();
       };
-      more();
-      return undefined;
+      return more() as undefined;
     });
     expect(await failed(options, 1000)).toMatchObject(tooLarge);
   },

@@ -107,42 +107,30 @@ describe("the response of a fetch function", () => {
     };
   }
 
-  const bytesOf = async (response: http.IncomingMessage): Promise<Buffer> =>
-    Buffer.concat(await response.toArray());
-  const copied = (bytes: Buffer): ArrayBuffer => new Uint8Array(bytes).buffer;
+  const bytesOf = (response: http.IncomingMessage) => async (): Promise<ArrayBuffer> =>
+    new Uint8Array(Buffer.concat(await response.toArray())).buffer;
+  const textOf = (response: http.IncomingMessage) => async () =>
+    Buffer.from(await bytesOf(response)()).toString();
 
   const kinds: readonly (readonly [kind: string, made: Made])[] = [
-    [
-      "a Node stream, as those of node-fetch",
-      (response, headers) => ({ status: response.statusCode ?? 0, headers, body: response }),
-    ],
+    ["a Node stream, as those of node-fetch", (response) => ({ ...statusOf(response), body: response })],
     [
       "no stream, as those of React Native",
-      (response, headers) => ({
-        status: response.statusCode ?? 0,
-        headers,
-        body: undefined,
-        arrayBuffer: async () => copied(await bytesOf(response)),
-        text: async () => String(await bytesOf(response)),
-      }),
+      (response) => {
+        const bytes = { arrayBuffer: bytesOf(response), text: textOf(response) };
+        return { ...statusOf(response), body: undefined, ...bytes };
+      },
     ],
-    [
-      "bytes alone",
-      (response, headers) => ({
-        status: response.statusCode ?? 0,
-        headers,
-        arrayBuffer: async () => copied(await bytesOf(response)),
-      }),
-    ],
+    ["bytes alone", (response) => ({ ...statusOf(response), arrayBuffer: bytesOf(response) })],
     [
       "text alone",
-      (response, headers) => ({
-        status: response.statusCode ?? 0,
-        headers: new Map(headers),
-        text: async () => String(await bytesOf(response)),
-      }),
+      (response, headers) => ({ ...statusOf(response), headers: new Map(headers), text: textOf(response) }),
     ],
   ];
+
+  function statusOf({ statusCode = 0, headers }: http.IncomingMessage): { status: number; headers: Headers } {
+    return { status: statusCode, headers: new Headers(headers as Record<string, string>) };
+  }
 
   describe.each(kinds)("a fetch function whose response has %s", (_kind, made) => {
     const client = (options: ClientOptions = {}) => connect(server.url, { fetch: sending(made), ...options });
