@@ -97,10 +97,6 @@ describe.skipIf(withoutCurl)(`curl${withoutCurl}`, () => {
 });
 
 test.each([
-  ["example.com:8080", "http://example.com:8080/", true],
-  ["example.com:8080", "http://example.com/", false],
-  ["example.com:443", "https://example.com/", true],
-  ["fd00::/8", "http://[fd12::1]/", true],
   ["fd00::/8", "http://[fe12::1]/", false],
   ["[fd00::1]", "http://[fd00::1]:8080/", true],
   ["[fd00::1]:80", "http://[fd00::1]/", true],

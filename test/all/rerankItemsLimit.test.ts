@@ -141,23 +141,24 @@ describe("without a number for concurrency, rerank.items searches for the limit"
       return { failed, end };
     }
 
-    test("a call can be aborted", async () => {
+    test.each([
+      ["can be aborted", "CANCELLED", "The caller aborted the call"],
+      ["ends with its deadline", "DEADLINE_EXCEEDED", "within 5000 ms (timeoutMs)"],
+    ])("a call %s", async (_how, code, text) => {
       const controller = new AbortController();
-      const { failed, end } = await waiting(connect(), { signal: controller.signal });
-      controller.abort("enough");
+      const isAborted = code === "CANCELLED";
+      const options = isAborted ? { signal: controller.signal } : { timeoutMs: 5000 };
+      const { failed, end } = await waiting(connect(), options);
+      if (isAborted) controller.abort("enough");
+      else await clock.passWhenWaiting(5000);
       const error = await failed;
-      expect(error).toMatchObject({ code: "CANCELLED", executed: "no", cause: "enough", attempts: [] });
-      expect(error.text).toContain("The caller aborted the call");
-      await end();
-      expect(server.requests).toHaveLength(4);
-    });
-
-    test("a call ends with its deadline", async () => {
-      const { failed, end } = await waiting(connect(), { timeoutMs: 5000 });
-      await clock.passWhenWaiting(5000);
-      const error = await failed;
-      expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
-      expect(error.text).toContain("within 5000 ms (timeoutMs)");
+      expect(error).toMatchObject({
+        code,
+        executed: "no",
+        attempts: [],
+        ...(isAborted && { cause: "enough" }),
+      });
+      expect(error.text).toContain(text);
       await end();
       expect(server.requests).toHaveLength(4);
     });

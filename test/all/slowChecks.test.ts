@@ -61,9 +61,10 @@ describe("in a repository", () => {
   const script = (file: string, ...args: string[]): Promise<Outcome> =>
     run(
       process.execPath,
-      ["--import", "tsx", path.join(folder, file.includes("/") ? "" : "scripts", `${file}.ts`), ...args],
+      ["--import", "tsx", path.join(folder, file.replace(/[^/]*$/, "scripts/$&.ts")), ...args],
       surroundings(),
     );
+  const stale = (within = ""): Promise<Outcome> => script(`${within}slow`);
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
@@ -96,7 +97,7 @@ describe("in a repository", () => {
   test("a whole run is recorded with its commit and date, until what it covers changes", async () => {
     const first = await git("rev-parse", "HEAD");
     const told = `mutation: no whole run is recorded. Run it: ${slowChecks.mutation.command}\n`;
-    expect(await script("slow")).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) });
+    expect(await stale()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(told) });
     expect((await record("mutation")).exitCode).toBe(0);
     const commitAndDate = `"commit": "${first.slice(0, 12)}", "date": "${new Date().toISOString().slice(0, 10)}"`;
     expect(await lastRuns()).toMatch(
@@ -105,10 +106,10 @@ describe("in a repository", () => {
     await commit("a run is recorded");
     await write("src/other.ts", "");
     await commit("what it does not cover");
-    expect((await script("slow")).stdout).not.toContain("mutation:");
+    expect((await stale()).stdout).not.toContain("mutation:");
     await write("src/policy/retry.ts", "export const times = 2;\n");
     const changed = await commit("what it covers");
-    expect((await script("slow")).stdout).toMatch(
+    expect((await stale()).stdout).toMatch(
       new RegExp(
         `mutation: last run whole on [\\d-]{10} at ${first.slice(0, 12)}; 1 commit since, the newest ${changed}`,
       ),
@@ -116,12 +117,12 @@ describe("in a repository", () => {
     const clone = path.join(folder, "clone");
     await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
     await symlink(path.join(root, "node_modules"), path.join(clone, "node_modules"), "junction");
-    const shallow = await script("clone/scripts/slow");
+    const shallow = await stale("clone/");
     expect(shallow.stdout).toMatch(
       /mutation: last run whole on .*; what it covers has changed since \(this clone lacks that commit\)/,
     );
     await git("revert", "--no-edit", "HEAD");
-    expect((await script("slow")).stdout).not.toContain("mutation:");
+    expect((await stale()).stdout).not.toContain("mutation:");
   });
 
   test("what is changed while a check runs is not what it covered, and not recorded unless committed", async () => {
@@ -137,7 +138,7 @@ describe("in a repository", () => {
     const { exitCode, stdout } = await script("running");
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining("src/policy/retry.ts is not committed")]);
     expect(await lastRuns()).toContain(`"commit": "${first.slice(0, 12)}"`);
-    expect((await script("slow")).stdout).toContain("mutation: last run whole on");
+    expect((await stale()).stdout).toContain("mutation: last run whole on");
   });
 
   test("a release is refused while one is stale, and not when all ran", async () => {
@@ -147,12 +148,12 @@ describe("in a repository", () => {
     expect(stderr.match(/no whole run/g)).toHaveLength(1);
     await record(names[0] ?? "");
     expect(await script("release")).toMatchObject({ exitCode: 0, stderr: "" });
-    expect((await script("slow")).stdout).toBe("Every slow check ran whole with what it covers.\n");
+    expect((await stale()).stdout).toBe("Every slow check ran whole with what it covers.\n");
     await rm(path.join(folder, ".git"), { recursive: true });
     const stdout = expect.stringContaining(
       "There is no Git repository here, so nobody knows which slow checks are older than what they cover.\n",
     );
-    expect(await script("slow")).toMatchObject({ exitCode: 0, stdout });
+    expect(await stale()).toMatchObject({ exitCode: 0, stdout });
     expect(await script("release")).toMatchObject({ exitCode: 0, stdout });
   });
 
@@ -164,10 +165,10 @@ describe("in a repository", () => {
     await write(page, "Other words.\n\n```sh\nls\n```\n");
     await write("CHANGELOG.md", "Changed.\n");
     await commit("words");
-    expect((await script("slow")).stdout).not.toContain("temporal:");
+    expect((await stale()).stdout).not.toContain("temporal:");
     await write(page, "Words.\n\n```sh\nls -a\n```\n");
     await commit("code");
-    expect((await script("slow")).stdout).toContain("temporal: last run whole on");
+    expect((await stale()).stdout).toContain("temporal: last run whole on");
   });
 
   test("prove runs all, records at its end what ran whole, and goes on at the same commit only", async () => {

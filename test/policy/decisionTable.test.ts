@@ -1,12 +1,11 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { Agent } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { RowResponse } from "../../src/conformance/data.js";
 import type { AttemptEvent, ClientOptions, StatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { type OperationCall, operationCalls, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
-import { allRows, conformanceFile, type DecisionRow, decisionRows } from "../support/decisionRows.js";
+import { type DecisionRow, decisionRows } from "../support/decisionRows.js";
 import {
   callOf,
   head,
@@ -90,26 +89,4 @@ test.each(runs)("$row.event: $row.description ($operation.operation over $way.na
   expect(error.attempts.map(({ number }) => number)).toEqual(
     Array.from({ length: attempts }, (_, i) => i + 1),
   );
-});
-
-describe("the conformance data", () => {
-  test.each(["retries", "errors", "exchanges", "mutants", "operations", "parameters"])(
-    "%s.json is what its schema describes",
-    (name) => {
-      const schema = conformanceFile(`${name}.schema.json`) as object;
-      const ajv = new Ajv2020({
-        strict: true,
-        allowUnionTypes: true,
-        strictRequired: false,
-        allErrors: true,
-      });
-      ajv.validate(schema, conformanceFile(`${name}.json`));
-      expect(ajv.errors).toBeNull();
-    },
-  );
-
-  test("names every event once", () => {
-    const events = allRows.map(({ event }) => event);
-    expect(new Set(events).size).toBe(events.length);
-  });
 });
