@@ -14,11 +14,13 @@ interface Proof {
   readonly minutes: number;
 }
 
-// CI leaves out two files of the whole suite, which run the suite or the kit many times.
-const leftOut = ["recipe", "conformanceMutants"].map((name) => `test/all/${name}.test.ts`).join(" ");
+// CI leaves out what a later check runs whole: the package's own check, the clients in four languages and the broken ones. The
+// recipe runs `npm test` once, in a copy with an operation more.
+const recipe = `npm run test:all -- test/all/recipe.test.ts`;
+const brokenListed = `npm run test:all -- test/all/conformanceMutants.test.ts -t "ways and more"`;
 const everyday: readonly Proof[] = [
-  { name: "ci", command: "bash .ci/run", minutes: 20 },
-  { name: "suite", command: `npm run test:all -- ${leftOut}`, minutes: 15 },
+  { name: "ci", command: "bash .ci/run", minutes: 14 },
+  { name: "recipe", command: `${recipe} && ${brokenListed}`, minutes: 4 },
   { name: "checkpoint", command: "npm run mutate -- --checkpoint", minutes: 5 },
   { name: "site", command: "npm run docs && npm run test:docs", minutes: 8 },
 ];

@@ -75,7 +75,7 @@ describe("in a repository", () => {
   beforeEach(async () => {
     ({ folder, remove } = await temporaryFolder());
     for (const file of [
-      ...["slow", "release", "lastRuns", "prove"].map((name) => `scripts/${name}.ts`),
+      ...["release", "lastRuns", "prove"].map((name) => `scripts/${name}.ts`),
       "src/call",
       "src/transport",
     ])
@@ -94,7 +94,7 @@ describe("in a repository", () => {
   afterEach(() => remove());
 
   test("a check that never ran whole is told, with its command, and a release is refused", async () => {
-    const { exitCode, stdout } = await script("slow");
+    const { exitCode, stdout } = await script("prove", "--stale");
     expect(exitCode).toBe(0);
     expect(stdout).toContain(`mutation: no whole run is recorded. Run it: ${slowChecks.mutation.command}\n`);
     const release = await script("release");
@@ -112,17 +112,17 @@ describe("in a repository", () => {
     await commit("a run is recorded");
     await write("src/other.ts", "");
     await commit("what it does not cover");
-    expect((await script("slow")).stdout).not.toContain("mutation:");
+    expect((await script("prove", "--stale")).stdout).not.toContain("mutation:");
     await write("src/policy/retry.ts", "export const times = 2;\n");
     const changed = await commit("what it covers");
-    expect((await script("slow")).stdout).toMatch(
+    expect((await script("prove", "--stale")).stdout).toMatch(
       new RegExp(
         `mutation: last run whole on [\\d-]{10} at ${first.slice(0, 12)}; 1 commit since, the newest ${changed}`,
       ),
     );
     expect((await script("release")).stderr).toContain("mutation: last run whole");
     await git("revert", "--no-edit", "HEAD");
-    expect((await script("slow")).stdout).not.toContain("mutation:");
+    expect((await script("prove", "--stale")).stdout).not.toContain("mutation:");
   });
 
   test("what is committed while a check runs is not what it covered", async () => {
@@ -139,7 +139,7 @@ describe("in a repository", () => {
     const running = ["--import", "tsx", path.join(folder, "running.ts")];
     expect(await run(process.execPath, running, surroundings())).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await lastRuns()).toContain(`"commit": "${first.slice(0, 12)}"`);
-    expect((await script("slow")).stdout).toContain("mutation: last run whole on");
+    expect((await script("prove", "--stale")).stdout).toContain("mutation: last run whole on");
   });
 
   test("a run with changes that are not committed is not recorded", async () => {
@@ -156,7 +156,9 @@ describe("in a repository", () => {
     expect(stderr.match(/no whole run/g)).toHaveLength(1);
     await record(names[0] ?? "");
     expect(await script("release")).toMatchObject({ exitCode: 0, stderr: "" });
-    expect((await script("slow")).stdout).toBe("Every slow check ran whole with what it covers.\n");
+    expect((await script("prove", "--stale")).stdout).toBe(
+      "Every slow check ran whole with what it covers.\n",
+    );
   });
 
   test("the words of a page break nothing, its code may", async () => {
@@ -167,10 +169,10 @@ describe("in a repository", () => {
     await write(page, "Other words.\n\n```sh\nls\n```\n");
     await write("CHANGELOG.md", "Changed.\n");
     await commit("words");
-    expect((await script("slow")).stdout).not.toContain("temporal:");
+    expect((await script("prove", "--stale")).stdout).not.toContain("temporal:");
     await write(page, "Words.\n\n```sh\nls -a\n```\n");
     await commit("code");
-    expect((await script("slow")).stdout).toContain("temporal: last run whole on");
+    expect((await script("prove", "--stale")).stdout).toContain("temporal: last run whole on");
   });
 
   test("prove runs all, records at its end what ran whole, and goes on at the same commit only", async () => {
@@ -189,7 +191,7 @@ describe("in a repository", () => {
     const table = failed.stdout.split("\n\n").at(-1) ?? "";
     expect(table.split("\n")).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^ci +\d\.\d min of 20 {2}held$/),
+        expect.stringMatching(/^ci +\d\.\d min of 14 {2}held$/),
         expect.stringMatching(/^generators +\d\.\d min of 15 {2}FAILED$/),
       ]),
     );
@@ -216,7 +218,7 @@ describe("in a repository", () => {
     await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
     await symlink(path.join(root, "node_modules"), path.join(clone, "node_modules"), "junction");
     folder = clone;
-    const { exitCode, stdout } = await script("slow");
+    const { exitCode, stdout } = await script("prove", "--stale");
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
       /mutation: last run whole on .*; what it covers has changed since \(this clone lacks that commit\)/,
@@ -227,7 +229,7 @@ describe("in a repository", () => {
     await rm(path.join(folder, ".git"), { recursive: true });
     const said =
       "There is no Git repository here, so nobody knows which slow checks are older than what they cover.\n";
-    expect(await script("slow")).toMatchObject({ exitCode: 0, stdout: said });
+    expect(await script("prove", "--stale")).toMatchObject({ exitCode: 0, stdout: said });
     expect(await script("release")).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(said) });
   });
 });
