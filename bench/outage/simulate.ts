@@ -1,7 +1,6 @@
+// The calls of a retry policy to a service that is down for a while, in virtual time. The decisions are those of src/policy.
 import { budget as budgetRule } from "../../src/policy/decisions.js";
 import { decideRetry } from "../../src/policy/retry.js";
-
-// The calls of a retry policy to a service that is down for a while, in virtual time. The decisions are those of src/policy.
 
 /** What one client of a policy remembers. */
 interface PolicyClient {

@@ -1,9 +1,8 @@
+// What the tarball holds: its files against the list that is committed (--update writes it anew), its weight, a bill of materials.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-
-// The tarball's files against the list that is committed; --update writes it anew.
 
 const list = new URL("files.txt", import.meta.url);
 

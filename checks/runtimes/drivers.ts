@@ -1,11 +1,10 @@
+// How the checks run where a runtime is a program that prints its results (Node, Bun, Deno), and in workerd.
 import { execFile, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
-
-// Node, Bun and Deno: a process that prints its results.
 
 const run = promisify(execFile);
 

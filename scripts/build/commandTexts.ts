@@ -1,3 +1,4 @@
+// The man page of the command and the skill, from the declarations that the command's help is made of.
 import { gzipSync } from "node:zlib";
 import type { PlainGuide } from "../../docs/build/llms.js";
 import { exitCodeRows } from "../../src/cli/exitCodes.js";
@@ -7,8 +8,6 @@ import { ours } from "../../src/cli/skillCommand.js";
 import { type OperationRow, operations } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import { version } from "../../src/generated/version.js";
-
-// The man page of the command, from the declarations that its help is made of.
 
 /** The man page in the language of man(7), gzipped, as man reads it too. */
 export function manPage(): Buffer {

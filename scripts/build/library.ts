@@ -1,11 +1,10 @@
+// Every entry as ES modules and CommonJS. First what becomes of modules that are loaded when they are used, by `import("./name.js")`.
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import ts from "typescript";
 import { builtinsAsImports, withoutDebug } from "./commandLine.js";
 import { browserFile, type Entry, entries, stemOf } from "./entries.js";
-
-// What becomes of the modules that are loaded when they are used: `import("./name.js")` in the source.
 
 /**
  * Puts them into the file that imports them, which stays the only one. esbuild would do so too, but have a function

@@ -1,9 +1,8 @@
+// Writes the client's methods and their types for the operations that no file of src/wrappers names.
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type Document, nameOf, type Parameter, resolve, type Schema } from "./document.js";
 import type { OperationShape } from "./operations.js";
-
-// Writes the client's methods for the operations that no file of src/wrappers names.
 
 /** The public types of the methods, and what gives them to a client: files below src/wrappers. */
 const [typesFile, codeFile] = ["contractMethods.ts", "contractClient.ts"];

@@ -1,11 +1,10 @@
+// The README's table of retries, made of the conformance data.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type OperationId, operations, type RetryKind } from "../../src/generated/contract.js";
 import { descriptions } from "../../src/generated/descriptions.js";
 import type { RetryRow } from "./conformance/exchanges.js";
 import { shortName } from "./document.js";
-
-// The README's table of retries, made of the conformance data.
 
 const begin = "<!-- The table is written by `npm run generate`. -->\n";
 const end = "<!-- End of the table. -->\n";

@@ -64,7 +64,7 @@ describe("in a repository", () => {
       ["--import", "tsx", path.join(folder, file.replace(/[^/]*$/, "scripts/$&.ts")), ...args],
       surroundings(),
     );
-  const stale = (within = ""): Promise<Outcome> => script(`${within}slow`);
+  const stale = (within = ""): Promise<Outcome> => script(`${within}prove`, "--stale");
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), text);
@@ -76,7 +76,7 @@ describe("in a repository", () => {
   beforeEach(async () => {
     ({ folder, remove } = await temporaryFolder());
     for (const file of [
-      ...["slow", "release", "lastRuns", "prove"].map((name) => `scripts/${name}.ts`),
+      ...["release", "lastRuns", "prove"].map((name) => `scripts/${name}.ts`),
       "src/call",
       "src/transport",
     ])
@@ -187,7 +187,7 @@ describe("in a repository", () => {
     const table = failed.stdout.split("\n\n").at(-1) ?? "";
     expect(table.split("\n")).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^ci +\d\.\d min of 20 {2}held$/),
+        expect.stringMatching(/^ci +\d\.\d min of 14 {2}held$/),
         expect.stringMatching(/^generators +\d\.\d min of 15 {2}FAILED$/),
       ]),
     );

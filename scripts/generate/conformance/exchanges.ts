@@ -1,3 +1,5 @@
+// operations.json, and exchanges.json: what is special to an operation is written by hand; rows that hold for any operation get a cell for
+// each other one here, from the table of operations.
 import type {
   ExchangeRow,
   RetryRow as Row,
@@ -9,9 +11,6 @@ import type {
 import type { OperationId } from "../../../src/generated/contract.js";
 import { type Document, exampleOf, isSafe } from "../document.js";
 import type { OperationShape } from "../operations.js";
-
-// exchanges.json: what is special to an operation is written by hand; rows that hold for any operation get a cell for
-// each other one here, from the table of operations.
 
 /** A row, with the operations whose cells are made here. */
 export interface MadeRow extends ExchangeRow {

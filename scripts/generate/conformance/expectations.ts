@@ -1,3 +1,4 @@
+// What the decision table makes of every row of the conformance data: its expectations, and the README's table.
 import { readFileSync } from "node:fs";
 import { failureIn } from "../../../src/call/errorResponse.js";
 import { endedFailure, networkFailure } from "../../../src/call/noResponse.js";
@@ -25,8 +26,6 @@ import { refusedByProxy } from "../../../src/transport/node/networkErrors.js";
 import { readDatasetFile } from "../../../src/wrappers/uploadFile.js";
 import type { OperationShape } from "../operations.js";
 import { type Expected, type RetryRow, stepOf } from "./exchanges.js";
-
-// What the decision table makes of every row of the conformance data: its expectations, and the README's table.
 
 /** The same row with what the decision table makes of it. */
 export function withExpectations(row: RetryRow): RetryRow {

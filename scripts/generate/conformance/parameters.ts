@@ -1,3 +1,4 @@
+// parameters.json: every figure of the rules, read from the code that decides by them.
 import { timesOf } from "../../../src/call/call.js";
 import { readErrorBody } from "../../../src/call/errorResponse.js";
 import { networkFailure } from "../../../src/call/noResponse.js";
@@ -18,8 +19,6 @@ import { eventOfCode } from "../../../src/policy/ofResponse.js";
 import { decideRetry, type RetryCause } from "../../../src/policy/retry.js";
 import { maxErrorBytes } from "../../../src/transport/exchange.js";
 import { faults, slackMs, transportFailure } from "./expectations.js";
-
-// parameters.json: every figure of the rules, read from the code that decides by them.
 
 /** What stands in parameters.json below its revision. */
 export function parameters(): Record<string, unknown> {
