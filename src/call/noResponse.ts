@@ -72,11 +72,11 @@ function lostIn(phase: Phase, otherwise: RetryEvent): RetryEvent {
 }
 
 /** What the error of a file that cannot be sent says for a {@link Failure}. */
-export function toldBySource({ code, message, hint, cause }: SourceError): Told {
+export function toldBySource({ code, message, hint, cause }: SourceError): Unsent {
   return { code, message, hint, cause };
 }
 
-type Told = Pick<Failure, "code" | "message"> & Partial<Pick<Failure, "hint" | "cause">>;
+type Unsent = Pick<Failure, "code" | "message"> & Partial<Pick<Failure, "hint" | "cause">>;
 
 /** The failure of a response when the part of this package that reads errors cannot be loaded. */
 export function unexplained({ status: httpStatus }: Pick<TransportResponse, "status">): Failure {
@@ -92,7 +92,7 @@ export function unexplained({ status: httpStatus }: Pick<TransportResponse, "sta
 }
 
 /** The failure of an attempt that made no request. */
-export function unsent(seen: Told): Failure {
+export function unsent(seen: Unsent): Failure {
   return new Failure({ ...seen, executed: "no", requested: false });
 }
 
