@@ -1,4 +1,4 @@
-// axe finds nothing in the menu and in the search; pages.test.js asks it about each page.
+// axe finds nothing in the menu and in the search; allPages.test.js asks it about each page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axeFinds, phone, useSite } from "./visit.js";

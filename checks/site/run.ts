@@ -1,4 +1,5 @@
-// npm run test:docs: the built site in Chromium; without one it says so, and fails only where CI is set.
+// npm run test:docs: the built site in Chromium; without one it says so, and fails only where CI is set. Node takes the files by
+// name: allPages, which takes longest, is among the first.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
