@@ -144,13 +144,11 @@ describe("an upload that is repeated", () => {
 
   /** An agent whose first connections go to a port nobody listens on. */
   async function refusingAgent(times: number): Promise<http.Agent> {
-    const refusing = await refusingPort();
-    onTestFinished(() => refusing.close());
-    let made = 0;
-    return Object.assign(ending(new http.Agent()), {
-      createConnection: () =>
-        connectSocket(made++ < times ? refusing.port : Number(new URL(server.url).port), "127.0.0.1"),
-    });
+    const { port, close } = await refusingPort();
+    onTestFinished(close);
+    const ports = [...Array<number>(times).fill(port), Number(new URL(server.url).port)];
+    const createConnection = () => connectSocket(ports.shift() ?? 0, "127.0.0.1");
+    return Object.assign(ending(new http.Agent()), { createConnection });
   }
 
   describe.each(transports)("over $name", ({ options }) => {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fileChunks } from "../../src/files/multipart.js";
 import { fromStream } from "../../src/files/openFile.js";
 import type { BlobLike, UploadFile, UploadProgress } from "../../src/index.js";
@@ -152,14 +152,6 @@ describe("the media type of a part", () => {
 });
 
 describe("the name of a part", () => {
-  let folder: string;
-  let remove: () => Promise<void>;
-
-  beforeAll(async () => {
-    ({ folder, remove } = await temporaryFolder());
-  });
-  afterAll(() => remove());
-
   const names: readonly (readonly [name: string, sent: string])[] = [
     ["train.jsonl", "train.jsonl"],
     ["/x/y.jsonl", "y.jsonl"],
@@ -183,6 +175,8 @@ describe("the name of a part", () => {
     });
 
     test("a path is sent with its base name alone, or with the option name", async () => {
+      const { folder, remove } = await temporaryFolder();
+      onTestFinished(remove);
       const inner = path.join(folder, 'data "1" for données');
       const file = path.join(inner, "train set.jsonl");
       await mkdir(inner, { recursive: true });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { StatusCode, UploadFile, UploadProgress } from "../../src/index.js";
+import type { StatusCode, UploadFile, UploadOptions, UploadProgress } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
@@ -147,66 +147,62 @@ describe("the release of a stream", () => {
   const clock = useTestClock();
   const chunk = new Uint8Array(256 * 1024);
 
+  /** A stream that gives so many chunks and then ends, or nothing more for ever. */
   interface Source {
-    readonly file: UploadFile;
-    /** Resolves once the stream was let go of. */
-    readonly released: Promise<unknown>;
-    /** Whether more was asked for than it gives. */
-    readonly stalls: () => boolean;
+    left: number;
+    readonly ends: boolean;
+    /** Whether it was let go of. */
+    isReleased: boolean;
   }
 
-  /** Streams that give `chunks` chunks and then end, or nothing more for ever. */
-  type MakeSource = (chunks: number, then: "ends" | "stalls") => Source;
-
-  const sources: readonly (readonly [what: string, make: MakeSource])[] = [
+  const sources: readonly (readonly [what: string, make: (source: Source) => UploadFile])[] = [
     [
       "a Readable",
-      (chunks, then) => {
-        let left = chunks;
-        const file = new Readable({
+      (source) =>
+        new Readable({
           read() {
-            if (left-- > 0) this.push(chunk);
-            else if (then === "ends") this.push(null);
+            if (source.left-- > 0) this.push(chunk);
+            else if (source.ends) this.push(null);
           },
-        });
-        return {
-          file,
-          released: new Promise((resolve) => file.on("close", resolve)),
-          stalls: () => left < 0,
-        };
-      },
+          destroy(error, done) {
+            source.isReleased = true;
+            done(error);
+          },
+        }),
     ],
     [
       "a web ReadableStream",
-      (chunks, then) => {
-        let left = chunks;
-        let release: () => void = () => {};
-        const released = new Promise<void>((resolve) => (release = resolve));
-        const file = new ReadableStream<Uint8Array>({
-          pull(controller) {
-            if (left-- > 0) controller.enqueue(chunk);
-            else if (then === "stalls") return new Promise<void>(() => {});
-            else {
-              controller.close();
-              release();
-            }
-            return undefined;
-          },
-          cancel: () => release(),
-        });
-        return { file, released, stalls: () => left < 0 };
+      (source) => {
+        const cancel = (): void => {
+          source.isReleased = true;
+        };
+        const pull = async (controller: ReadableStreamDefaultController): Promise<void> => {
+          if (source.left-- > 0) return controller.enqueue(chunk);
+          if (!source.ends) await new Promise(() => {});
+          controller.close();
+          cancel();
+        };
+        return new ReadableStream({ pull, cancel });
       },
     ],
   ];
 
-  const endless = Number.POSITIVE_INFINITY;
-
   describe.each(transports)("over $name", ({ options, name }) => {
+    // Through fetch a stream is read whole before anything is sent.
+    const sends = name === "node:http";
+
     describe.each(sources)("an upload lets go of %s", (_what, make) => {
+      const upload = (left: number, ends: boolean, call: UploadOptions = {}) => {
+        const source = { left, ends, isReleased: false };
+        const { datasets } = connect(server.url, options);
+        const running = datasets.upload("reviews", make(source), { name: "x", ...call });
+        return { source, running, released: () => until(() => source.isReleased) };
+      };
+
       test("that was sent", async () => {
-        const { file, released } = make(3, "ends");
-        await connect(server.url, options).datasets.upload("reviews", file, { name: "x" });
-        await released;
+        const { running, released } = upload(3, true);
+        await running;
+        await released();
       });
 
       test.each<[how: string, code: StatusCode]>([
@@ -214,43 +210,35 @@ describe("the release of a stream", () => {
         ["met its deadline", "DEADLINE_EXCEEDED"],
       ])("that gives no more when the call %s", async (_how, code) => {
         server.listen((request) => void request.on("error", () => {}).resume());
-        const { file, released, stalls } = make(3, "stalls");
         const controller = new AbortController();
-        const call =
-          code === "CANCELLED" ? { signal: controller.signal, timeoutMs: 60_000 } : { timeoutMs: 100 };
-        // Through fetch a stream is read whole before anything is sent.
-        const sends = name === "node:http";
-        const running = failureOf(() =>
-          connect(server.url, options).datasets.upload("reviews", file, { name: "x", ...call }),
-        );
-        await until(() => stalls() && server.used.length === (sends ? 1 : 0));
-        if (code === "CANCELLED") controller.abort();
+        const isAborted = code === "CANCELLED";
+        const call = isAborted ? { signal: controller.signal, timeoutMs: 60_000 } : { timeoutMs: 100 };
+        const { source, running, released } = upload(3, false, call);
+        const error = failureOf(() => running);
+        await until(() => source.left < 0 && server.used.length === (sends ? 1 : 0));
+        if (isAborted) controller.abort();
         else clock.pass(100);
-        expect(await running).toMatchObject({ code, executed: sends ? "unknown" : "no" });
+        expect(await error).toMatchObject({ code, executed: sends ? "unknown" : "no" });
         expect(server.connections).toBe(sends ? 1 : 0);
-        await released;
+        await released();
       });
 
-      // Through fetch a stream is read whole before anything is sent: no server can end it half-way.
-      if (name === "node:http") {
-        test("of which more would come, when the server has refused it", async () => {
-          server.listen((request, response) => {
-            request.on("error", () => {}).resume();
-            response.writeHead(413).end();
-          });
-          const { file, released } = make(endless, "ends");
-          const upload = connect(server.url, options).datasets.upload("reviews", file, { name: "x" });
-          expect(await failureOf(() => upload)).toMatchObject({ code: "INVALID_ARGUMENT", httpStatus: 413 });
-          await released;
+      // Over fetch no server can end it half-way.
+      test.runIf(sends)("of which more would come, when the server has refused it", async () => {
+        server.listen((request, response) => {
+          request.on("error", () => {}).resume();
+          response.writeHead(413).end();
         });
-      }
+        const { running, released } = upload(Number.POSITIVE_INFINITY, true);
+        expect(await failureOf(() => running)).toMatchObject({ code: "INVALID_ARGUMENT", httpStatus: 413 });
+        await released();
+      });
 
       test("of which there is too much", async () => {
         server.listen((request) => void request.on("error", () => {}).resume());
-        const { file, released } = make(endless, "ends");
-        const upload = connect(server.url, options).datasets.upload("reviews", file, { name: "x", size: 9 });
-        expect(await failureOf(() => upload)).toMatchObject({ code: "FAILED_PRECONDITION" });
-        await released;
+        const { running, released } = upload(Number.POSITIVE_INFINITY, true, { size: 9 });
+        expect(await failureOf(() => running)).toMatchObject({ code: "FAILED_PRECONDITION" });
+        await released();
       });
     });
   });

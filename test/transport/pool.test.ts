@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, type RequestListener, type ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -299,16 +298,6 @@ describe("a connection that is idle", () => {
     // Such a client is still of use.
     await rerank(connect(server.url));
     expect(server.connections).toBe(2);
-  });
-
-  test("that the server ended is not used again", async () => {
-    const client = connect(server.url);
-    await rerank(client);
-    const [first] = server.open;
-    first?.end();
-    if (first) await once(first, "close");
-    await rerank(client);
-    expect(server.used).toEqual([1, 2]);
   });
 });
 
