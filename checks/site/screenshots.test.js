@@ -25,7 +25,7 @@ describe("a picture is taken", { concurrency: 2 }, () => {
       await mkdir(folder, { recursive: true });
       for (const colorScheme of ["light", "dark"])
         for (const [place, viewport] of Object.entries({ desk: { width: 1440, height: 900 }, phone })) {
-          // A page of its own: Chromium draws one that was resized, or that is very tall, in pieces.
+          // A page of its own: Chromium drew one that was resized at the width of another.
           const { page, close } = await site.open(address, { colorScheme, viewport });
           const file = path.join(folder, `${name}-${colorScheme}-${place}.png`);
           const height = Math.min(await page.evaluate(() => document.documentElement.scrollHeight), 6000);
