@@ -5,10 +5,12 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { writeRevision } from "../../scripts/build/revision.js";
-import { breakingChanges } from "../support/breakingChanges.js";
-import { clientFormChanges } from "../support/clientFormChanges.js";
-import type { Part } from "../support/contractParts.js";
-import { harmlessChanges } from "../support/harmlessChanges.js";
+import {
+  breakingChanges,
+  clientFormChanges,
+  harmlessChanges,
+  type Part,
+} from "../support/contractChanges.js";
 import { copyProject, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 import { publishContract } from "../support/publishedContract.js";
 

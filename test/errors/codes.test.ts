@@ -69,7 +69,7 @@ test("the two directions are no inverses: only codes alone on their status come 
   ]);
 });
 
-// What a call makes of a response with each status, name and both: the rows of test/policy/retryTable.test.ts.
+// What a call makes of a response with each status, name and both: the rows of contract/conformance.
 test.each(contradictions)("status %i naming %s means executed %s", async (httpStatus, code, executed) => {
   server.reply({ status: httpStatus, json: { code } });
   const error = await failureOf(() => connect(server.url).reinforcementFineTuningJobs.resume("j"));

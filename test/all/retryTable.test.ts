@@ -1,3 +1,0 @@
-import { testRetryTable } from "../support/testRetryTable.js";
-
-testRetryTable(false);
