@@ -7,9 +7,8 @@ import { createClient, isStatusError } from "../../src/index.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { silence, unavailable } from "../support/responses.js";
+import { ranked, silence, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 

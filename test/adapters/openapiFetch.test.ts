@@ -227,7 +227,8 @@ test.each<[path: string, init: object, problem?: string]>([
 ])("a call of %j with %j is refused before anything is sent", async (path, init, problem = "") => {
   const api = createOpenapiClient<Record<string, { get: { responses: object } }>>(connect(server.url));
   const error = await failureOf(() => api.GET(path, init as never));
-  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "request" });
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+  if (path === anyPath) expect(error.operation).toBe("request");
   expect(error.message).toContain(problem);
   expect(server.requests).toEqual([]);
 });

@@ -14,8 +14,8 @@ import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { ranked } from "../support/responses.js";
 import { until } from "../support/turns.js";
 
 // What a chunk pays for is written, whatever the store does; checks/temporal runs whole activities with Temporal's own

@@ -8,10 +8,9 @@ import { exitCodeOfError } from "../../src/cli/exitCodes.js";
 import { StatusError } from "../../src/index.js";
 import { linesOf, rankingOf, requestOf } from "../support/bulkFiles.js";
 import { canaryKey } from "../support/canary.js";
-import { start } from "../support/commandLine.js";
+import { start, useCommand } from "../support/commandLine.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done, unavailable } from "../support/responses.js";
-import { useCommand } from "../support/useCommand.js";
 
 const server = useRecordingServer();
 const { run, at, written } = useCommand(server);

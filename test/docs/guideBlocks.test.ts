@@ -8,14 +8,13 @@ import { TestClock } from "../support/clock.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { blocks, savedBlock } from "../support/guideBlocks.js";
 import { root, temporaryFolder } from "../support/project.js";
-import { ranked } from "../support/rankings.js";
 import {
   type ReceivedRequest,
   type Reply,
   type Script,
   useRecordingServer,
 } from "../support/recordingServer.js";
-import { done, inTurn, silence, unavailable } from "../support/responses.js";
+import { done, inTurn, ranked, silence, unavailable } from "../support/responses.js";
 import { useSecureServer } from "../support/secureServer.js";
 
 const trainFile = await readFile(path.join(root, "examples/train.jsonl"));

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { type Code, codeOfHttpStatus, httpStatusOfCode } from "../../src/index.js";
 import { connect, failureOf } from "../support/clients.js";
+import { codeTable } from "../support/contract.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { codeTable } from "../support/serviceTables.js";
 
 const server = useRecordingServer();
 

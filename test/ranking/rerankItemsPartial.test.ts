@@ -10,9 +10,8 @@ import type {
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { ranked as rankedOf } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { documentsOf } from "../support/responses.js";
+import { documentsOf, ranked as rankedOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();

@@ -19,8 +19,7 @@ import {
   useBulkFiles,
   writeRequests,
 } from "../../support/bulkFiles.js";
-import { suspended } from "../../support/commandFaults.js";
-import { outcomeOf, startIn, startLimited, tunerank } from "../../support/commandLine.js";
+import { outcomeOf, startIn, startLimited, suspended, tunerank } from "../../support/commandLine.js";
 import type { Outcome } from "../../support/project.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
 import { until } from "../../support/turns.js";

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import { operations } from "../../../src/generated/contract.js";
 import { canaryKey } from "../../support/canary.js";
-import type { Surroundings } from "../../support/commandLine.js";
+import { type Surroundings, useCommand } from "../../support/commandLine.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
-import { useCommand } from "../../support/useCommand.js";
 
 const server = useRecordingServer();
 const command = useCommand(server);

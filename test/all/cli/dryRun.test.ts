@@ -5,8 +5,8 @@ import { folder, input, output, queryOf, useBulkFiles, writeRequests } from "../
 import { canaryKey } from "../../support/canary.js";
 import { type Surroundings, tunerank } from "../../support/commandLine.js";
 import type { Outcome } from "../../support/project.js";
-import { ranked } from "../../support/rankings.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
+import { ranked } from "../../support/responses.js";
 
 const server = useRecordingServer();
 const bulk = useBulkFiles(server);
