@@ -44,13 +44,6 @@ export async function tunerank(args: readonly string[], surroundings: Surroundin
   return outcomeOf(child);
 }
 
-/** Three times what a run takes here and now, in seconds: enough for a request to be made, on a busy machine too. */
-export async function secondsFor(run: () => Promise<unknown>): Promise<string> {
-  const started = performance.now();
-  await run();
-  return ((3 * (performance.now() - started)) / 1000).toFixed(1);
-}
-
 /** Starts `tunerank`. */
 export function start(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
   return launch(process.execPath, [surroundings.program ?? program, ...args], surroundings);
