@@ -11,7 +11,7 @@ import type { Phase, TransportFailure } from "../../src/transport/exchange.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { EventClock, noWork, numbersFrom } from "../support/simulatedRun.js";
+import { EventClock, noWork } from "../support/simulatedRun.js";
 import { transientCodes } from "../support/transientCodes.js";
 
 const decide = (changes: Partial<RetryInput>): number | undefined =>
@@ -100,16 +100,6 @@ describe("the wait", () => {
     ["RESOURCE_EXHAUSTED", 1, 0.999, 1998],
   ] as const)("after %s, %i repeats and the number %d is %d ms", (code, retries, random, waitMs) => {
     expect(decide({ code, retries, random })).toBe(waitMs);
-  });
-
-  // The table allows two repeats; from the fifth on the wait would be at its cap.
-  test.each([
-    ["UNAVAILABLE", 5],
-    ["UNAVAILABLE", 6],
-    ["RESOURCE_EXHAUSTED", 3],
-    ["RESOURCE_EXHAUSTED", 9],
-  ] as const)("after %s and %i repeats there is none: the table ended before its cap", (code, retries) => {
-    expect(decide({ code, retries, maxRetries: 99, random: 0.999 })).toBeUndefined();
   });
 
   test.each([
@@ -370,22 +360,6 @@ describe("a Retry-After that a whole fleet was told", () => {
         }
       },
     );
-
-    test.each([
-      [1e9, 3_000],
-      [40_000, 1_000],
-    ])("and has %i ms left is one of 400 that come back spread over %i ms", (timeLeftMs, spreadMs) => {
-      const random = numbersFrom(7);
-      const parts = Array.from({ length: 10 }, () => 0);
-      for (let client = 0; client < 400; client++) {
-        const { waitMs = 0 } = decide({ retryAfterMs: 30_000, timeLeftMs, random: random() });
-        const part = Math.floor((10 * (waitMs - 30_000)) / spreadMs);
-        parts[part] = (parts[part] ?? 0) + 1;
-      }
-      expect(parts).toHaveLength(10);
-      // Of 40 on average, more than 70 in one part are drawn once in 100,000 runs.
-      expect(Math.max(...parts)).toBeLessThan(70);
-    });
   });
 
   describe("the reason why there is no other attempt", () => {

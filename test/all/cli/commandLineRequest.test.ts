@@ -107,10 +107,3 @@ test("by its id an operation needs the account that its path names, and no other
   const ranked = await run(["rerankDocuments", "--body", '{"query":"q","documents":["d"]}'], noAccount);
   expect([ranked.exitCode, server.requests.length]).toEqual([0, 1]);
 });
-
-test("a key that is given as a parameter is not repeated", async () => {
-  const { exitCode, stderr } = await run(["scaleDeployment", ...prod, "--param", `${canaryKey}=x`]);
-  expect([exitCode, server.requests]).toEqual([2, []]);
-  expect(stderr).toContain("Unknown option parameters.");
-  expect(stderr).not.toContain(canaryKey);
-});
