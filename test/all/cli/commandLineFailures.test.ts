@@ -215,7 +215,6 @@ rerank --query q KEY
 rerank --query q --field KEY examples/train.jsonl
 scale prod 1 --api-key-file KEY
 scale prod 1 --base-url KEY
-request scaleDeployment --param deployment_id=prod --param KEY=x
 completion KEY`;
   test.each(places.trim().split("\n"))("a key is refused and not repeated: %s", async (line) => {
     const { exitCode, stdout, stderr } = await run(line.replace("KEY", canaryKey).split(" "));
