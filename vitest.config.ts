@@ -16,7 +16,7 @@ const alias: { find: RegExp; replacement: string }[] = [
 ];
 
 // Small files, which the usual order runs last, that wait long: alone at the end they would keep every other core idle.
-const long = /\/(addresses|bulkPaid|faults|retryTable)\.test\.ts$/;
+const long = /\/(addresses|bulkPaid|faults)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -7,22 +7,14 @@ import { createClient, isStatusError } from "../../src/index.js";
 import { createTestService, type ScriptedFailure, type TestOperation } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
-import { useRecordingServer } from "../support/recordingServer.js";
-import { silence, unavailable } from "../support/responses.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { ranked, silence, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 
 describe("the calls", () => {
   const documents = { type: "text", values: ["a", "b", "c"] } as const;
   const texts = ["a", "b", "c"].map((pageContent) => ({ pageContent, metadata: {} }));
-
-  function rankAll(): void {
-    server.reply(({ body }) => {
-      const { documents: sent } = JSON.parse(`${body}`) as { documents: string[] };
-      return { json: { data: sent.map((_, index) => ({ index, relevance_score: 1 })) } };
-    });
-  }
 
   async function thrownBy(call: Promise<unknown>): Promise<Record<string | symbol, unknown> & Error> {
     return call.then(
@@ -31,38 +23,27 @@ describe("the calls", () => {
     );
   }
 
-  test("the AI SDK's model asks once, and says that asking again may help", async () => {
-    server.reply({ ...unavailable, headers: { "retry-after": "2" } });
-    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
-    const error = await thrownBy(model.doRerank({ query: "q", documents }));
-    expect(server.requests).toHaveLength(1);
-    expect(isStatusError(error, "UNAVAILABLE")).toBe(true);
-    expect(error).toMatchObject({
-      isRetryable: true,
-      statusCode: 503,
-      responseHeaders: { "retry-after-ms": "2000" },
-    });
-    expect(error[Symbol.for("vercel.ai.error.AI_APICallError")]).toBe(true);
-    expect(JSON.stringify(error)).not.toContain("isRetryable");
-  });
-
-  test.each([
-    ["59.999", true],
+  test.each<[what: string, reply: Reply, isRetryable: boolean, ms: number | undefined]>([
+    ["UNAVAILABLE", { ...unavailable, headers: { "retry-after": "2" } }, true, 2_000],
+    ["a 429", { status: 429, headers: { "retry-after": "59.999" } }, true, 59_999],
     // The AI SDK would wait for two seconds instead.
-    ["60", false],
-    ["3600", false],
-  ])("of a Retry-After of %s s it says that asking again may help: %s", async (seconds, isRetryable) => {
-    server.reply({ status: 429, headers: { "retry-after": seconds } });
-    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
-    const error = await thrownBy(model.doRerank({ query: "q", documents }));
-    expect(error).toMatchObject({ isRetryable, retryAfterMs: Number(seconds) * 1000 });
-  });
-
-  test("of a refusal it says that asking again does not help", async () => {
-    server.reply({ status: 400, json: { code: "INVALID_ARGUMENT" } });
-    const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
-    expect(await thrownBy(model.doRerank({ query: "q", documents }))).toMatchObject({ isRetryable: false });
-  });
+    ["a long wait", { status: 429, headers: { "retry-after": "60" } }, false, 60_000],
+    ["a refusal", { status: 400, json: { code: "INVALID_ARGUMENT" } }, false, undefined],
+  ])(
+    "the AI SDK's model asks once, and says of %s whether asking again may help",
+    async (_, reply, isRetryable, ms) => {
+      server.reply(reply);
+      const model = createRerankingModel(connect(server.url, { maxRetries: 2 }), "m");
+      const error = await thrownBy(model.doRerank({ query: "q", documents }));
+      expect(server.requests).toHaveLength(1);
+      expect(isStatusError(error)).toBe(true);
+      expect(error).toMatchObject({ isRetryable, statusCode: reply.status });
+      expect(error.retryAfterMs).toBe(ms);
+      if (ms) expect(error.responseHeaders).toMatchObject({ "retry-after-ms": `${ms}` });
+      expect(error[Symbol.for("vercel.ai.error.AI_APICallError")]).toBe(true);
+      expect(JSON.stringify(error)).not.toContain("isRetryable");
+    },
+  );
 
   test.each([
     ["AbortError", undefined],
@@ -94,7 +75,7 @@ describe("the calls", () => {
     storage.run({ extra: { [Symbol.for("lc:child_config")]: config } }, run);
 
   test.each(["options", "configuration", "chain"])(
-    "the signal of LangChain's %s ends the call",
+    "the signal of LangChain's %s ends the call, and one that is aborted already sends nothing",
     async (of) => {
       server.reply(silence);
       const controller = new AbortController();
@@ -110,20 +91,16 @@ describe("the calls", () => {
         await server.received();
         controller.abort();
         expect((await failed).code).toBe("CANCELLED");
+        expect((await failureOf(() => runIn(of === "chain" ? { signal } : {}, run))).code).toBe("CANCELLED");
+        expect(server.requests).toHaveLength(1);
       } finally {
         Reflect.deleteProperty(globalThis, storageKey);
       }
     },
   );
 
-  test("LangChain's callbacks are no configuration", async () => {
-    rankAll();
-    const compressor = createDocumentCompressor(connect(server.url));
-    expect(await compressor.compressDocuments(texts, "q", [{ handleLLMStart() {} }])).toHaveLength(3);
-  });
-
   test("the options of batches reach both adapters", async () => {
-    rankAll();
+    server.reply((request) => ranked(request));
     const client = connect(server.url);
     const told: number[] = [];
     const batches = {
@@ -140,12 +117,11 @@ describe("the calls", () => {
       Array(6).fill(2),
     );
     const continueFrom = { data: [], missing: [], fingerprint: "another" } as never;
-    await expect(
+    for (const continued of [
       createRerankingModel(client, "m", { continueFrom }).doRerank({ query: "q", documents }),
-    ).rejects.toThrow("continueFrom is from another call");
-    await expect(
       createDocumentCompressor(client, { continueFrom }).compressDocuments(texts, "q"),
-    ).rejects.toThrow("continueFrom is from another call");
+    ])
+      await expect(continued).rejects.toThrow("continueFrom is from another call");
   });
 });
 
@@ -155,17 +131,6 @@ test("the retriever's documents, which it may keep, stay as they are", async () 
   const [best] = await createDocumentCompressor(connect(server.url)).compressDocuments(documents, "q");
   expect(best).toEqual({ pageContent: "d", metadata: { source: "a", relevanceScore: 1 } });
   expect(documents).toEqual([{ pageContent: "d", metadata: { source: "a" } }]);
-});
-
-test.each([
-  ["the options'", AbortSignal.abort(), new AbortController().signal],
-  ["the configuration's", new AbortController().signal, AbortSignal.abort()],
-])("of two signals %s, aborted already, ends the call", async (_whose, signal, ofConfig) => {
-  const compressor = createDocumentCompressor(connect(server.url), { signal });
-  const documents = [{ pageContent: "d", metadata: {} }];
-  const error = await failureOf(() => compressor.compressDocuments(documents, "q", { signal: ofConfig }));
-  expect(error.code).toBe("CANCELLED");
-  expect(server.requests).toHaveLength(0);
 });
 
 const failures: readonly [string, TestOperation, ScriptedFailure | "no ranking", object][] = [

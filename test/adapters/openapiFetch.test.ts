@@ -78,15 +78,6 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(Object.keys(server.requests[1]?.headers ?? {})).not.toContain("x-b");
   });
 
-  test("headers that hold no pairs are refused", async () => {
-    const headers = new Set(["x-a"]) as object as Headers;
-    const problem = "headers must be a plain object, not Set.";
-    expect(thrownBy(() => createOpenapiClient(connect(server.url), { headers })).message).toContain(problem);
-    const call = () => contract().POST("/inference/v1/rerank", { ...rerank, headers });
-    expect((await failureOf(call)).message).toContain(problem);
-    expect(server.requests).toEqual([]);
-  });
-
   test("a verb stays literal, and a colon within an id does not", async () => {
     const path = { account_id: "acme", reinforcement_fine_tuning_job_id: "job:1 é" };
     await contract().POST(job, { params: { path }, body: {} });
@@ -99,35 +90,6 @@ describe.each(transports)("over $name", ({ options }) => {
     await api.GET("/v1/models/{id}", { params });
     expect(server.only.url).toBe("/team/v1/models/a?view=it%27s%20%26%20more&tag=x&tag=y");
   });
-
-  test.each([".", "..", "", "a/b", "..%2f", "a?b", "a#b", "a\\b", "\n", "\ud83d"])(
-    "the id %j is refused before anything is sent",
-    async (id) => {
-      const params = { path: { id } };
-      const error = await failureOf(() => other().GET("/v1/models/{id}", { params }));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", operation: "request" });
-      expect(server.requests).toEqual([]);
-    },
-  );
-
-  test("a path parameter that is missing is refused", async () => {
-    const params = { path: {} as { id: string } };
-    const error = await failureOf(() => other().GET("/v1/models/{id}", { params }));
-    expect(error.message).toContain("params.path has no id");
-    expect(server.requests).toEqual([]);
-  });
-
-  test.each(["/v1/models/../x", "/v1//x", "v1/x", "/v1/x#y", "/v1/x/%2e%2e"])(
-    "the path %j of a document is refused",
-    async (path) => {
-      const api = createOpenapiClient<Record<string, { get: { responses: object } }>>(
-        connect(server.url, options),
-      );
-      const error = await failureOf(() => api.GET(path, {}));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(server.requests).toEqual([]);
-    },
-  );
 
   test("a response that is an error is `error`: a StatusError with the body", async () => {
     server.reply(notFound);
@@ -233,23 +195,42 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(server.only.headers["x-own"]).toBe("2");
     expect(data?.name).toBe("mine");
   });
-
-  test.each([{ baseUrl: "https://evil.test" }, { fetch: globalThis.fetch }, { Request }])(
-    "a call cannot go around the client: %j",
-    async (own) => {
-      const init = { params: { path: { id: "a" } }, ...own } as never;
-      const error = await failureOf(() => other().GET("/v1/models/{id}", init));
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(server.requests).toEqual([]);
-    },
-  );
 });
 
-test("what is no client is refused at once, and so is an unknown option", () => {
+test("what is no client is refused at once, and so are an unknown option and headers that hold no pairs", () => {
+  const client = connect(server.url);
   expect(thrownBy(() => createOpenapiClient({} as never)).message).toContain("createClient");
-  expect(
-    thrownBy(() => createOpenapiClient(connect(server.url), { baseUrl: "x" } as never)).message,
-  ).toContain("baseUrl");
+  const headers = new Set(["x-a"]);
+  for (const [options, problem] of [
+    [{ baseUrl: "x" }, "baseUrl"],
+    [{ headers }, "headers must be a plain object, not Set."],
+  ] as const)
+    expect(thrownBy(() => createOpenapiClient(client, options as never)).message).toContain(problem);
+});
+
+const anyPath = "/v1/models/{id}";
+test.each<[path: string, init: object, problem?: string]>([
+  ...[".", "..", "", "a/b", "..%2f", "a?b", "a#b", "a\\b", "\n", "\ud83d"].map((id): [string, object] => [
+    anyPath,
+    { params: { path: { id } } },
+  ]),
+  [anyPath, { params: { path: {} } }, "params.path has no id"],
+  ...["/v1/models/../x", "/v1//x", "v1/x", "/v1/x#y", "/v1/x/%2e%2e"].map((path): [string, object] => [
+    path,
+    {},
+  ]),
+  // A call cannot go around the client.
+  ["/v1/x", { baseUrl: "https://evil.test" }],
+  ["/v1/x", { fetch: globalThis.fetch }],
+  ["/v1/x", { Request }],
+  ["/v1/x", { headers: new Set(["x-a"]) }, "headers must be a plain object, not Set."],
+])("a call of %j with %j is refused before anything is sent", async (path, init, problem = "") => {
+  const api = createOpenapiClient<Record<string, { get: { responses: object } }>>(connect(server.url));
+  const error = await failureOf(() => api.GET(path, init as never));
+  expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+  if (path === anyPath) expect(error.operation).toBe("request");
+  expect(error.message).toContain(problem);
+  expect(server.requests).toEqual([]);
 });
 
 test("a response has no header of how its body was sent: the body is decoded", async () => {

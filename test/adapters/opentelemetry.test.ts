@@ -223,7 +223,7 @@ test("a response without usage counts no tokens", async () => {
   const { meter, recorded } = meterRecorder();
   const { api, spans } = recorder();
   const stop = traceCalls(api, { meter });
-  server.reply({ json: { ...rankedWith(1, {}), usage: { prompt_tokens: "5" } } });
+  server.reply({ json: rankedWith(1, { prompt_tokens: "5" }) });
   await connect(server.url).rerank({ query: "q", documents: ["a"] });
   stop();
   expect(spans[0]?.name).toBe("rerank");

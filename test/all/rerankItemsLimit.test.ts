@@ -6,8 +6,8 @@ import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { ranked } from "../support/rankings.js";
 import { type Script, useRecordingServer } from "../support/recordingServer.js";
+import { ranked } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();

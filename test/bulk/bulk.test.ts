@@ -4,8 +4,8 @@ import type { Client } from "../../src/index.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { collect } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { ranked } from "../support/responses.js";
 import { isPending, until } from "../support/turns.js";
 
 const server = useRecordingServer();

@@ -10,8 +10,8 @@ import {
 import type { RerankRequest, RerankResponse } from "../../src/index.js";
 import { readByClient } from "../support/clientSockets.js";
 import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
+import { ranked } from "../support/responses.js";
 import { until } from "../support/turns.js";
 
 const server = useRecordingServer();

@@ -10,8 +10,8 @@ import { events } from "../../src/policy/decisions.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
+import { ranked } from "../support/responses.js";
 import { networkError } from "../support/transientCodes.js";
 
 // What ran was paid for: a run asks for it again only as often as the decision table says.

@@ -5,8 +5,8 @@ import { rerankAll } from "../../src/bulk/index.js";
 import type { Client } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { entriesFor } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { entriesFor } from "../support/responses.js";
 
 const server = useRecordingServer();
 

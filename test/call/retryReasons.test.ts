@@ -141,7 +141,7 @@ describe("what a response means for repeating", () => {
   });
 });
 
-// Why was it not retried? What the decision table does not say; test/policy/retryTable.test.ts asks it of every row.
+// Why was it not retried? What the decision table does not say; test/all/conformance.test.ts asks it of every row.
 describe("what the table does not say", () => {
   const server = useRecordingServer();
   useNoBackoff();

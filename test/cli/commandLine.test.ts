@@ -2,10 +2,9 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { canaryKey } from "../support/canary.js";
-import { tunerank } from "../support/commandLine.js";
+import { tunerank, useCommand } from "../support/commandLine.js";
 import { root } from "../support/project.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
-import { useCommand } from "../support/useCommand.js";
 
 const server = useRecordingServer();
 const { run, written } = useCommand(server);

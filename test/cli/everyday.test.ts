@@ -1,17 +1,23 @@
-// What a script or a person relies on, one command each; `npm run test:all` has the details.
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { text } from "node:stream/consumers";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type BulkRequest, shardOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
+import { hashesOf, IdTable, printOf, Rows, strengths } from "../../src/cli/rows.js";
 import { StatusError } from "../../src/index.js";
 import { linesOf, rankingOf, requestOf } from "../support/bulkFiles.js";
 import { canaryKey } from "../support/canary.js";
-import { start } from "../support/commandLine.js";
+import { start, tunerank, useCommand } from "../support/commandLine.js";
+import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
+import { next, post, startRunner } from "../support/conformance/runner.js";
+import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done, unavailable } from "../support/responses.js";
-import { useCommand } from "../support/useCommand.js";
+
+// What a script or a person relies on, one command each; `npm run test:all` has the details.
 
 const server = useRecordingServer();
 const { run, at, written } = useCommand(server);
@@ -163,4 +169,66 @@ test("a shard is its number, counted from 0, of so many", () => {
   ]);
   for (const shard of ["8/8", "1", "a/b", "0/0", "-1/2", "1/2/3", " 1/2"])
     expect(() => shardOf(shard)).toThrow(/^--shard must be I\/N, counted from 0: 0\/8 is the first/);
+});
+
+test("check ends with 0 for valid files, and with 2 if one is invalid, and names its line", async () => {
+  const { folder, remove } = await temporaryFolder();
+  const [good, bad] = ["good.jsonl", "bad.jsonl"].map((name) => path.join(folder, name)) as [string, string];
+  await writeFile(good, '{"a": 1}\r\n{"a": 2}');
+  await writeFile(bad, '{"a": 1}\n{"a": 2,}\n');
+  const valid = await tunerank(["check", good]);
+  expect([valid.exitCode, valid.stdout]).toEqual([0, `${good}: 2 rows.\n`]);
+  const invalid = await tunerank(["check", bad, good]);
+  expect(invalid.exitCode).toBe(2);
+  expect(invalid.stdout).toMatch(/bad\.jsonl: 2 rows\.\n {2}Invalid: line 2: .*\n.*good\.jsonl: 2 rows\.\n$/);
+  await remove();
+});
+
+test("conformance ends with 0 if every test case passed, and with 1 if one failed", async () => {
+  const only = ["--only", "success-at-once/rerank"];
+  const good = await startRunner(...only);
+  await certifyOwnClient(good.url);
+  expect((await good.outcome).exitCode).toBe(0);
+  expect(await good.report()).toMatchObject({ passed: 1, failed: 0, revision: expect.stringMatching(/^\d/) });
+  const broken = await startRunner(...only, "--only", "success-at-once/scale");
+  const { id } = await next(broken.url);
+  await post(broken.url, { id, value: {}, attempts: 1 });
+  await certifyOwnClient(broken.url);
+  expect((await broken.outcome).exitCode).toBe(1);
+  expect(await broken.report()).toMatchObject({ passed: 1, failed: 1 });
+});
+
+describe("the rows of a checkpoint", () => {
+  let file: string;
+  let remove: () => Promise<void>;
+  beforeEach(async () => {
+    const { folder, ...made } = await temporaryFolder();
+    remove = made.remove;
+    file = path.join(folder, "rows.jsonl");
+  });
+  afterEach(() => remove());
+
+  const printOfText = (text: string): string => text.padEnd(22, "A");
+
+  test("two ids with one hash are told apart by their second hash", async () => {
+    writeFileSync(file, linesOf({ id: "r0", fingerprint: printOfText("first"), response: {} }));
+    const source = { path: file, option: "--output", strengthOf: () => strengths.result };
+    const rows = await new Rows(source).read();
+    const asked = { ...hashesOf("r0"), fingerprint: printOfText("second") };
+    expect(rows.find(asked)).toBe("changed");
+    expect(rows.find({ ...asked, check: hashesOf("another id").check })).toBeUndefined();
+  });
+
+  test("a table of ids finds each of many numbers, and no other", () => {
+    const table = new IdTable();
+    const ids = Array.from({ length: 5000 }, (_, index) => hashesOf(index).hash);
+    for (const [index, hash] of ids.entries()) table.add(hash, index);
+    for (const [index, hash] of ids.entries()) {
+      const found: number[] = [];
+      table.some(hash, (number) => found.push(number) < 0);
+      expect(found).toEqual([index]);
+    }
+    expect([table.some(hashesOf("none").hash, () => true), table.size]).toEqual([false, 5000]);
+    expect(printOf("AAAAAAAB".padEnd(22, "A"))).toBe(1);
+  });
 });

@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse, parseDocument, visit } from "yaml";
 import { toOpenApi30 } from "../../scripts/build/contract.js";
 import type { JsonObject } from "../../scripts/build/json.js";
-import { contract, isSafe } from "../support/contract.js";
+import { contract, contractOperations, isSafe } from "../support/contract.js";
+import { root } from "../support/project.js";
 import { publishContract } from "../support/publishedContract.js";
 
 const published = await publishContract();
@@ -47,6 +50,7 @@ describe("openapi.yaml and openapi.json", () => {
       delete file.type;
       file.contentMediaType = "application/octet-stream";
       expect(parse(published.text("openapi.yaml"), { version })).toEqual(expected);
+      expect(published.json("openapi.json")).toEqual(expected);
     },
   );
 
@@ -60,10 +64,6 @@ describe("openapi.yaml and openapi.json", () => {
     const { info, externalDocs } = published.json("openapi.json") as Record<string, JsonObject>;
     expect(String(info?.description).split("\n")).toHaveLength(2);
     expect(externalDocs).toHaveProperty("url");
-  });
-
-  test("say the same", () => {
-    expect(published.json("openapi.json")).toEqual(parse(published.text("openapi.yaml")));
   });
 
   test("need no other file", () => {
@@ -205,5 +205,137 @@ describe("what OpenAPI 3.0 cannot say is refused, not lost:", () => {
     expect(() => toOpenApi30({ ...documentOf({}), ...part } as JsonObject)).toThrow(
       `OpenAPI 3.0 cannot say ${what}`,
     );
+  });
+});
+
+describe("EXTENSIONS.md", () => {
+  /** Every value that the published contract gives to each extension. */
+  const used = new Map<string, unknown[]>();
+  for (const name of ["openapi.json", "openapi-client.json"]) {
+    JSON.stringify(published.json(name), (key, value) => {
+      if (key.startsWith("x-") && key !== "x-request-id") used.set(key, [...(used.get(key) ?? []), value]);
+      return value;
+    });
+  }
+
+  const text = readFileSync(path.join(root, "contract/EXTENSIONS.md"), "utf8");
+  const sections = text
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [name = ""] = section.split("\n");
+      const [, example = ""] = /```yaml\n(.*?)```/s.exec(section) ?? [];
+      return { name, example: parse(example) as Record<string, unknown> };
+    });
+
+  test("EXTENSIONS.md describes exactly the extensions that the contract uses", () => {
+    expect(used.size).toBe(16);
+    expect(sections.map(({ name }) => name).sort()).toEqual([...used.keys()].sort());
+  });
+
+  test.each(sections)("the example of $name is one of the contract's own", ({ name, example }) => {
+    expect(Object.keys(example)).toEqual([name]);
+    expect(used.get(name)).toContainEqual(example[name]);
+  });
+});
+
+describe("the overlays", () => {
+  interface Overlay {
+    readonly overlay: string;
+    readonly info: JsonObject;
+    readonly actions: readonly {
+      readonly target: string;
+      readonly update?: JsonObject;
+      readonly remove?: true;
+    }[];
+  }
+
+  /** Applies an overlay whose targets each name one object, as a tool would. */
+  function apply(overlay: Overlay, document: JsonObject): JsonObject {
+    const changed = structuredClone(document);
+    for (const { target, update, remove } of overlay.actions) {
+      const steps = [...target.matchAll(/\.(\w+)|\['([^']+)'\]/g)].map(
+        ([, name, quoted]) => name ?? quoted ?? "",
+      );
+      const key = remove ? `.${steps[3]}` : "";
+      expect(target).toBe(`$.paths['${steps[1]}'].${steps[2]}${key}`);
+      const found = steps.slice(0, 3).reduce<JsonObject>((node, step) => node[step] as JsonObject, changed);
+      expect(found).toBeTypeOf("object");
+      if (remove) delete found[steps[3] ?? ""];
+      else Object.assign(found, update);
+    }
+    return changed;
+  }
+
+  function valuesOf(document: JsonObject, extension: string): Record<string, unknown> {
+    const items = Object.values(document.paths as JsonObject) as Record<string, JsonObject>[];
+    const operations = items.flatMap((item) => Object.values(item));
+    return Object.fromEntries(operations.map((operation) => [operation.operationId, operation[extension]]));
+  }
+
+  /** A value of each operation, by its id. */
+  function expected(value: (each: (typeof contractOperations)[number]) => unknown): Record<string, unknown> {
+    return Object.fromEntries(contractOperations.map((each) => [each.operation.operationId, value(each)]));
+  }
+
+  /** The method of our own client, such as `["datasets", "upload"]`: a group, unless it stands on the client itself. */
+  const namesOf = ({ operation }: (typeof contractOperations)[number]) =>
+    operation["x-sdk-method"].split(".");
+
+  const documents = ["openapi.json", "openapi-3.0.json", "openapi-client.json", "openapi-client-3.0.json"];
+
+  describe.each(documents)("applied to %s", (name) => {
+    const document = published.json(name);
+    const applied = (vendor: string): JsonObject => {
+      const overlay = parse(published.text(`overlays/${vendor}.yaml`)) as Overlay;
+      expect(overlay.overlay).toBe("1.0.0");
+      expect(overlay.info["x-contract-revision"]).toBe(contract.info["x-contract-revision"]);
+      return apply(overlay, document);
+    };
+
+    test("Speakeasy's overlay gives retries to exactly the operations that are safe to repeat", () => {
+      const retries = {
+        strategy: "backoff",
+        backoff: { initialInterval: 250, maxInterval: 8000, maxElapsedTime: 30_000, exponent: 2 },
+        statusCodes: ["408", "429", "502", "503", "504"],
+        retryConnectionErrors: true,
+      };
+      const found = valuesOf(applied("speakeasy"), "x-speakeasy-retries");
+      expect(found).toEqual(expected((each) => (isSafe(each) ? retries : undefined)));
+      expect(found).toMatchObject({ rerankDocuments: retries, uploadDatasetFile: undefined });
+    });
+
+    test("Fern's overlay takes retries from exactly the operations that are not", () => {
+      const found = valuesOf(applied("fern"), "x-fern-retries");
+      expect(found).toEqual(expected((each) => (isSafe(each) ? undefined : { disabled: true })));
+      expect(found).toMatchObject({ rerankDocuments: undefined, uploadDatasetFile: { disabled: true } });
+    });
+
+    test("both name the methods as our own client does", () => {
+      const fern = applied("fern");
+      const groups = valuesOf(fern, "x-fern-sdk-group-name");
+      expect(groups).toEqual(expected((each) => namesOf(each).slice(0, -1)));
+      expect(groups).toMatchObject({ rerankDocuments: [], uploadDatasetFile: ["datasets"] });
+      const methods = expected((each) => namesOf(each).at(-1));
+      expect(methods).toMatchObject({ rerankDocuments: "rerank", uploadDatasetFile: "upload" });
+      expect(valuesOf(fern, "x-fern-sdk-method-name")).toEqual(methods);
+      const speakeasy = applied("speakeasy");
+      expect(valuesOf(speakeasy, "x-speakeasy-name-override")).toEqual(methods);
+      expect(valuesOf(speakeasy, "x-speakeasy-group")).toEqual(expected((each) => namesOf(each).at(-2)));
+      // Without a group and a tag a method stands on the client itself.
+      expect(valuesOf(speakeasy, "tags").rerankDocuments).toBeUndefined();
+    });
+
+    test("neither changes anything else", () => {
+      for (const vendor of ["speakeasy", "fern"]) {
+        const isOwn = (key: string) => key.startsWith(`x-${vendor}-`);
+        const rest = JSON.parse(
+          JSON.stringify(applied(vendor), (key, value) => (isOwn(key) ? undefined : value)),
+        );
+        // Speakeasy's takes the tag of a method that stands on the client itself.
+        if (vendor === "speakeasy") rest.paths["/inference/v1/rerank"].post.tags = ["Rerank"];
+        expect(rest).toEqual(document);
+      }
+    });
   });
 });

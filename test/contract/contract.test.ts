@@ -4,14 +4,15 @@ import type { Code } from "../../src/generated/types.js";
 import type { OperationId } from "../../src/index.js";
 import {
   type ContractSchema,
+  codeTable,
   contract,
   contractOperations,
+  errorStatuses,
   idsWhere,
   isSafe,
   operationNamed,
   schemaNamed,
 } from "../support/contract.js";
-import { codeTable, errorStatuses } from "../support/serviceTables.js";
 
 // The service's facts: whoever adds an operation writes what the service's document says of it here too. The last is
 // the media type of its body, which it needs.

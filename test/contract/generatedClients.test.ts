@@ -25,9 +25,10 @@ async function essenceSent(path: string, init: RequestInit): Promise<object> {
 
 const json = { authorization: "Bearer key", "content-type": "application/json" };
 
-function form(name: string, bytes: number[], filename: string): FormData {
+function form(name: string, bytes: number[], filename: string, text?: string): FormData {
   const body = new FormData();
-  body.append(name, new Blob([Uint8Array.from(bytes)]), filename);
+  if (name) body.append(name, new Blob([Uint8Array.from(bytes)]), filename);
+  if (text) body.append(text, "\u0001\u0002");
   return body;
 }
 
@@ -60,20 +61,13 @@ describe("the comparison of generated clients with our own", () => {
   test.each([
     ["another name", form("data", [1, 2], "a.bin")],
     ["other bytes", form("file", [1, 3], "a.bin")],
-    ["two parts", form("file", [1, 2], "a.bin")],
-  ])("sees a form with %s", async (what, body) => {
-    if (what === "two parts") body.append("purpose", "fine-tune");
+    ["two parts", form("file", [1, 2], "a.bin", "purpose")],
+    ["a part that is not a file", form("", [], "", "file")],
+  ])("sees a form with %s", async (_what, body) => {
     const ours = await essenceSent("/upload", { body: form("file", [1, 2], "a.bin") });
     expect(differences(ours, await essenceSent("/upload", { body }))).toEqual([
       expect.stringMatching(/^body: /),
     ]);
-  });
-
-  test("sees a part that is not a file", async () => {
-    const text = new FormData();
-    text.append("file", "\u0001");
-    const ours = await essenceSent("/upload", { body: form("file", [1], "a.bin") });
-    expect(differences(ours, await essenceSent("/upload", { body: text }))).toHaveLength(1);
   });
 });
 

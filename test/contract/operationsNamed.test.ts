@@ -51,32 +51,7 @@ const written: Readonly<Record<string, readonly string[]>> = {
     "scripts/generate/conformance/expectations.ts",
   ],
   "the name of what a client under test must be able to do": ["src/conformance/cells.ts"],
-  "a caller in another language": [
-    "checks/generators/callers/",
-    "checks/generators/check/tool.ts",
-    "checks/generators/conformance/generated.py",
-    "checks/generators/linters.ts",
-    "checks/generators/schemathesis/mock.toml",
-    "checks/generators/tools/assistants.ts",
-    "checks/generators/tools/rust.ts",
-  ],
-  "a check that calls it by hand": [
-    "checks/first-hour/",
-    "checks/integrations/aiSdk.test.ts",
-    "checks/integrations/engines.test.ts",
-    "checks/integrations/langchain.test.ts",
-    "checks/integrations/loggers.test.ts",
-    "checks/integrations/mcp.test.ts",
-    "checks/integrations/openTelemetry.test.ts",
-    "checks/package/consumer.ts",
-    "checks/package/projects/calls.js",
-    "checks/proxies/",
-    "checks/site/accessibility.test.js",
-    "checks/site/lab.test.js",
-    "checks/site/reference.test.js",
-    "checks/site/search.test.js",
-    "checks/temporal/",
-  ],
+  "a check that calls it by hand, or a caller in another language": ["checks/"],
 };
 
 const searched = ["src", "scripts", "docs/build", "contract", "checks"];

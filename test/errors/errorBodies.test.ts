@@ -5,9 +5,9 @@ import { redactorOf } from "../../src/redact/redact.js";
 import { wordsFor } from "../../src/transport/node/networkErrors.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, transports } from "../support/clients.js";
+import { codeTable } from "../support/contract.js";
 import { errorRows } from "../support/decisionRows.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { codeTable } from "../support/serviceTables.js";
 import { textOf, withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();

@@ -6,9 +6,8 @@ import type { Client } from "../../src/index.js";
 import type { AttemptTrace, CallTrace } from "../../src/options/types.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
-import { ranked } from "../support/rankings.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { goodJson, inTurn, unavailable } from "../support/responses.js";
+import { goodJson, inTurn, ranked, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
 const busy = { ...unavailable, headers: { "retry-after-ms": "1" } };

@@ -2,12 +2,16 @@ import { describe, expect, test } from "vitest";
 import { transportFailure } from "../../scripts/generate/conformance/expectations.js";
 import { networkFailure } from "../../src/call/noResponse.js";
 import type { RetryEvent } from "../../src/errors/codes.js";
-import type { OperationId, StatusError } from "../../src/index.js";
+import { Failure } from "../../src/errors/failure.js";
+import type { OperationId } from "../../src/index.js";
+import { Limiter } from "../../src/policy/limiter.js";
 import { kindOf } from "../../src/policy/retry.js";
+import { Lane, Run } from "../../src/policy/run.js";
 import type { Phase, TransportFailure } from "../../src/transport/exchange.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
-import { useRecordingServer } from "../support/recordingServer.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { EventClock, noWork } from "../support/simulatedRun.js";
 import { transientCodes } from "../support/transientCodes.js";
 
 const decide = (changes: Partial<RetryInput>): number | undefined =>
@@ -55,40 +59,34 @@ function repeatsOf(changes: Partial<RetryInput>): number {
   return retries;
 }
 
-describe.each(columns)("for a call of the kind %s", (kind, operation) => {
-  const index = columns.findIndex(([name]) => name === kind) as 0 | 1 | 2 | 3;
-
-  test.each(table)("%s is repeated as often as the table says", (event, most) => {
-    expect(repeatsOf({ operation, events: [event] })).toBe(most[index]);
-  });
-
-  test.each(table)(
-    "%s is repeated as a read is, or as a start is, when the caller says so",
-    (event, most) => {
+test.each(table)(
+  "%s is retried as often as the table says for each kind, or for the caller's word",
+  (event, most) => {
+    for (const [index, [, operation]] of columns.entries()) {
+      expect(repeatsOf({ operation, events: [event] })).toBe(most[index]);
+      // As a read is, or as a start is.
       expect(repeatsOf({ operation, events: [event], idempotent: true })).toBe(most[1]);
       expect(repeatsOf({ operation, events: [event], idempotent: false })).toBe(most[0]);
-    },
-  );
+    }
+  },
+);
 
-  test("the caller's word moves it to the other kind's column", () => {
-    expect([undefined, true, false].map((idempotent) => kindOf(operation, idempotent))).toEqual([
-      kind,
-      "read",
-      "start",
-    ]);
-  });
-});
+test.each(columns)(
+  "a call of the kind %s moves to another column by the caller's word",
+  (kind, operation) => {
+    const words = [undefined, true, false];
+    expect(words.map((idempotent) => kindOf(operation, idempotent))).toEqual([kind, "read", "start"]);
+  },
+);
 
-describe("of several events", () => {
-  test.each([
-    [["unavailable", "unnamedFault"], 1],
-    [["unavailable", "refused"], 0],
-    [["exhaustedTimed", "gateway"], 2],
-    [["unauthenticated", "unprocessed"], 1],
-  ] as [RetryEvent[], number][])("%j allows what the strictest does", (events, most) => {
-    expect(repeatsOf({ events })).toBe(most);
-    expect(repeatsOf({ events: events.reverse() })).toBe(most);
-  });
+test.each([
+  [["unavailable", "unnamedFault"], 1],
+  [["unavailable", "refused"], 0],
+  [["exhaustedTimed", "gateway"], 2],
+  [["unauthenticated", "unprocessed"], 1],
+] as [RetryEvent[], number][])("of several events, %j, the strictest decides", (events, most) => {
+  expect(repeatsOf({ events })).toBe(most);
+  expect(repeatsOf({ events: events.reverse() })).toBe(most);
 });
 
 describe("the wait", () => {
@@ -102,16 +100,6 @@ describe("the wait", () => {
     ["RESOURCE_EXHAUSTED", 1, 0.999, 1998],
   ] as const)("after %s, %i repeats and the number %d is %d ms", (code, retries, random, waitMs) => {
     expect(decide({ code, retries, random })).toBe(waitMs);
-  });
-
-  // The table allows two repeats; from the fifth on the wait would be at its cap.
-  test.each([
-    ["UNAVAILABLE", 5],
-    ["UNAVAILABLE", 6],
-    ["RESOURCE_EXHAUSTED", 3],
-    ["RESOURCE_EXHAUSTED", 9],
-  ] as const)("after %s and %i repeats there is none: the table ended before its cap", (code, retries) => {
-    expect(decide({ code, retries, maxRetries: 99, random: 0.999 })).toBeUndefined();
   });
 
   test.each([
@@ -134,18 +122,15 @@ describe("the wait", () => {
   });
 
   test.each([
-    [126, 125],
-    [125, undefined],
-    [124, undefined],
-    [0, undefined],
-    [-5, undefined],
-  ])("with %d ms left is %s", (timeLeftMs, waitMs) => {
-    expect(decide({ timeLeftMs })).toBe(waitMs);
-  });
-
-  test("that the server asks for must fit the time left", () => {
-    expect(decide({ retryAfterMs: 999, timeLeftMs: 1000, random: 0 })).toBe(999);
-    expect(decide({ retryAfterMs: 1000, timeLeftMs: 1000 })).toBeUndefined();
+    [126, {}, 125],
+    [125, {}, undefined],
+    [124, {}, undefined],
+    [0, {}, undefined],
+    [-5, {}, undefined],
+    [1000, { retryAfterMs: 999, random: 0 }, 999],
+    [1000, { retryAfterMs: 1000 }, undefined],
+  ])("with %d ms left and %j is %s", (timeLeftMs, asked, waitMs) => {
+    expect(decide({ ...asked, timeLeftMs })).toBe(waitMs);
   });
 
   test("for a fresh key is none, unless the server asks for one", () => {
@@ -290,13 +275,29 @@ const bodies: readonly (readonly [what: string, body: unknown, ms: number | unde
   ["no delay", { code: 8, details: [null, 1, "x", {}] }, undefined],
 ];
 
-describe.each(transports)("retryAfterMs over $name", ({ options }) => {
-  const failed = (): Promise<StatusError> =>
-    failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+const told: readonly (readonly [what: string, reply: Reply, ms: number | undefined])[] = [
+  ...exact.map(([headers, ms]) => [JSON.stringify(headers), { headers }, ms] as const),
+  ...dates.map(([retryAfter, date, ms]) => {
+    const headers = { "retry-after": retryAfter, date };
+    return [`${retryAfter} in a response of ${date}`, { text: "", headers }, ms] as const;
+  }),
+  ...bodies.map(([what, json, ms]) => [`a RetryInfo in ${what}`, { json }, ms] as const),
+  ...[["1", 3_500] as const, ["5", 5_000] as const].map(([seconds, ms]) => {
+    const reply = { json: bodies[0]?.[1], headers: { "retry-after": seconds } };
+    return [`the longer of a RetryInfo of 3.5 s and a Retry-After of ${seconds} s`, reply, ms] as const;
+  }),
+];
 
-  test.each(dates)("of %s in a response of %s is %i", async (retryAfter, date, ms) => {
-    server.reply({ status: 429, text: "", headers: { "retry-after": retryAfter, date } });
-    expect((await failed()).retryAfterMs).toBe(ms);
+describe.each(transports)("retryAfterMs over $name", ({ options }) => {
+  const retryAfterOf = async (reply: Reply): Promise<number | undefined> => {
+    server.reply({ status: 429, json: { code: "RESOURCE_EXHAUSTED" }, ...reply });
+    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    expect(error.code).toBe("RESOURCE_EXHAUSTED");
+    return error.retryAfterMs;
+  };
+
+  test.each(told)("is that of %s", async (_what, reply, ms) => {
+    expect(await retryAfterOf(reply)).toBe(ms);
   });
 
   test("of a year in two digits is the nearest in the past 50 years or those to come", async () => {
@@ -304,36 +305,167 @@ describe.each(transports)("retryAfterMs over $name", ({ options }) => {
     const [weekday = "", date = "", month = "", year = "", clock = ""] = time.toUTCString().split(/,? /);
     const long = { Tue: "Tuesday", Wed: "Wednesday", Thu: "Thursday", Sat: "Saturday" }[weekday];
     const old = `${long ?? `${weekday}day`}, ${date}-${month}-${year.slice(2)} ${clock} GMT`;
-    server.reply({ status: 429, text: "", headers: { "retry-after": old } });
-    expect(((await failed()).retryAfterMs ?? 0) / (10 * 365 * day)).toBeCloseTo(1, 4);
-  });
-
-  test.each(bodies)("of a RetryInfo in %s", async (_what, json, ms) => {
-    server.reply({ status: 429, json });
-    expect((await failed()).retryAfterMs).toBe(ms);
-  });
-
-  test.each([
-    ["1", 3_500],
-    ["5", 5_000],
-  ])("of a RetryInfo of 3.5 s and a Retry-After of %s s is the longer", async (seconds, ms) => {
-    server.reply({ status: 429, json: bodies[0]?.[1], headers: { "retry-after": seconds } });
-    expect((await failed()).retryAfterMs).toBe(ms);
-  });
-
-  test.each(exact)("of %j is %j", async (headers, ms) => {
-    server.reply({ status: 429, json: { code: "RESOURCE_EXHAUSTED" }, headers });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.code).toBe("RESOURCE_EXHAUSTED");
-    expect(error.retryAfterMs).toBe(ms);
+    const ms = await retryAfterOf({ text: "", headers: { "retry-after": old } });
+    expect((ms ?? 0) / (10 * 365 * day)).toBeCloseTo(1, 4);
   });
 
   test("of a date to come is the time until then", async () => {
     const date = new Date(Date.now() + 90_000).toUTCString();
-    server.reply({ status: 503, json: { code: "UNAVAILABLE" }, headers: { "retry-after": date } });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
+    const ms = await retryAfterOf({ headers: { "retry-after": date } });
     // The date has no fraction of a second.
-    expect(error.retryAfterMs).toBeGreaterThan(80_000);
-    expect(error.retryAfterMs).toBeLessThanOrEqual(90_000);
+    expect(ms).toBeGreaterThan(80_000);
+    expect(ms).toBeLessThanOrEqual(90_000);
+  });
+});
+
+describe("a Retry-After that a whole fleet was told", () => {
+  const told: RetryInput = { ...usual, events: ["exhaustedTimed"], code: "RESOURCE_EXHAUSTED" };
+  const decide = (changes: Partial<RetryInput>) => decideOf({ ...told, timeLeftMs: 1e9, ...changes });
+
+  describe("a call that is told to wait", () => {
+    test.each([
+      [60_000, 5_000],
+      [50_000, 5_000],
+      [20_000, 2_000],
+      [5_000, 500],
+      [1_500, 150],
+      [1_000, 100],
+      [600, 100],
+    ])("%i ms waits up to %i ms more", (retryAfterMs, most) => {
+      // Its backoff is shorter.
+      const wait = (random: number) => decide({ code: "UNAVAILABLE", retryAfterMs, random }).waitMs;
+      expect([0, 0.25, 1].map(wait)).toEqual(
+        [0, Math.floor(0.25 * most), most].map((more) => retryAfterMs + more),
+      );
+    });
+
+    test("0 ms, or nothing, waits for its backoff alone, and with a fresh key for nothing", () => {
+      for (const retryAfterMs of [0, undefined]) {
+        expect(decide({ retryAfterMs, random: 0.1 }).waitMs).toBe(100);
+        const renewing = { events: ["unauthenticated"], code: "UNAUTHENTICATED", freshKey: true } as const;
+        expect(decide({ ...renewing, retryAfterMs, random: 1 }).waitMs).toBe(0);
+      }
+    });
+
+    test.each([1, 5, 100, 300, 1_000, 5_000, 60_000])(
+      "with %i ms left after that wait keeps nine tenths of them, whatever chance says",
+      (leftMs) => {
+        for (const retryAfterMs of [1, 100, 900, 20_000, 60_000]) {
+          for (const random of [0, 0.5, 0.999999]) {
+            const timeLeftMs = retryAfterMs + leftMs;
+            const { waitMs } = decide({ retryAfterMs, timeLeftMs, random, retries: 1, maxRetries: 9 });
+            expect(waitMs).toBeGreaterThanOrEqual(retryAfterMs);
+            expect(waitMs).toBeLessThanOrEqual(retryAfterMs + leftMs / 10);
+          }
+        }
+      },
+    );
+  });
+
+  describe("the reason why there is no other attempt", () => {
+    test.each<[what: string, changes: Partial<RetryInput>]>([
+      ["no retry is left", { retries: 2 }],
+      ["maxRetries is 0", { maxRetries: 0 }],
+      ["the budget is spent", { budget: 0 }],
+      ["the deadline is near", { timeLeftMs: 10 }],
+    ])("is that the wait is too long, also where %s", (_what, changes) => {
+      expect(decide({ retryAfterMs: 60_001, ...changes }).notRetried).toBe("asked-to-wait-too-long");
+      expect(decide({ retryAfterMs: 60_000, ...changes }).notRetried).not.toBe("asked-to-wait-too-long");
+    });
+
+    test.each<[notRetried: string, changes: Partial<RetryInput>]>([
+      ["refused", { events: ["refused"] }],
+      ["not-transient", { events: ["dataLoss"] }],
+      ["not-safe", { events: ["gateway"], operation: "uploadDatasetFile" }],
+      ["refused", { events: ["unauthenticated"] }],
+      ["single-use-body", { replayable: false }],
+    ])("stays %s where no wait would help", (notRetried, changes) => {
+      expect(decide({ retryAfterMs: 3_600_000, ...changes }).notRetried).toBe(notRetried);
+    });
+  });
+
+  describe("a run that is told to wait", () => {
+    /** A run in simulated time: when its calls begin, each under its name. */
+    function runOf(concurrency: number) {
+      const clock = new EventClock();
+      const limiter = new Limiter(concurrency);
+      const began: [name: string, at: number][] = [];
+      const fresh: string[] = [];
+      const run = new Run({ limiter, clock, untilDeadline: true }, noWork);
+      run.begin = (now) => {
+        while (fresh.length > 0 && run.isOpen(now)) begin(fresh.shift() as string, now);
+      };
+      const lanes = new Map<string, Lane>();
+      function begin(name: string, now: number): void {
+        const lane = new Lane(run);
+        lanes.set(name, lane);
+        lane.begin(now);
+        began.push([name, now]);
+      }
+      const fail = (name: string, input: Partial<RetryInput>): void => {
+        const lane = lanes.get(name) as Lane;
+        const { retryAfterMs } = input;
+        const { code, events } = { ...told, ...input };
+        const failure = new Failure({
+          message: "",
+          code,
+          events,
+          codeSource: "status",
+          executed: "no",
+          httpStatus: 429,
+          retryAfterMs,
+        });
+        const { waitMs } = lane.decide(failure, { ...told, timeLeftMs: 1e9, ...input });
+        if (waitMs === undefined) throw new Error("It is not retried.");
+        const waited = lane.wait(waitMs, { untilEnded: (promise) => promise });
+        void waited.then(() => began.push([name, clock.now()]));
+      };
+      const passAll = async (): Promise<typeof began> => {
+        began.length = 0;
+        run.advance();
+        // What waits for its turn goes on in a microtask.
+        do for (let turn = 0; turn < 3; turn++) await Promise.resolve();
+        while (clock.next());
+        return began;
+      };
+      return { clock, run, limiter, begin, fresh, fail, passAll };
+    }
+
+    test("sends nothing before a random time after it, the same for all that it was told at once", async () => {
+      const run = runOf(2);
+      for (const name of ["a", "b", "c"]) run.begin(name, 0);
+      run.fail("a", { retryAfterMs: 10_000, random: 0.5 });
+      // Else the more were told, the closer to the end would all runs of a fleet begin.
+      run.fail("b", { retryAfterMs: 10_000, random: 0.1 });
+      run.fail("c", { retryAfterMs: 10_000, random: 0.9 });
+      run.fresh.push("new");
+      expect(await run.passAll()).toEqual([
+        ["a", 10_500],
+        ["b", 10_500],
+      ]);
+      expect(run.limiter.pausedUntil).toBe(10_500);
+    });
+
+    test("draws again for the next time", async () => {
+      const run = runOf(1);
+      run.begin("a", 0);
+      run.fail("a", { retryAfterMs: 10_000, random: 0.5 });
+      expect(await run.passAll()).toEqual([["a", 10_500]]);
+      run.fail("a", { retryAfterMs: 10_000, random: 0.1 });
+      expect(await run.passAll()).toEqual([["a", 20_600]]);
+    });
+
+    test("lets a call begin at once after it whose own time would run out", async () => {
+      const run = runOf(9);
+      for (const name of ["told", "late", "tight", "other"]) run.begin(name, 0);
+      run.fail("told", { retryAfterMs: 10_000, random: 0.5, timeLeftMs: 10_001 });
+      // These wait for nothing that the service asked of them.
+      for (const [name, timeLeftMs] of Object.entries({ late: 10_009, tight: 12_000, other: 60_000 }))
+        run.fail(name, { events: ["unavailable"], random: 0, timeLeftMs });
+      run.fresh.push("new");
+      const began = await run.passAll();
+      const times = Object.fromEntries(began.map(([name, at]) => [name, Math.floor(at)]));
+      expect(times).toEqual({ late: 10_000, tight: 10_000, told: 10_000, other: 10_500, new: 10_500 });
+    });
   });
 });

@@ -1,18 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test, vi } from "vitest";
-import type {
-  RankedBatch,
-  RerankItemsError,
-  RerankItemsOptions,
-  RerankPartial,
-  RerankRequest,
-} from "../../src/index.js";
+import type { RankedBatch, RerankItemsError, RerankItemsOptions, RerankPartial } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { ranked as rankedOf } from "../support/rankings.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { documentsOf } from "../support/responses.js";
+import { documentsOf, ranked as rankedOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 
 const server = useRecordingServer();
@@ -46,7 +39,11 @@ describe("what was ranked before a failure", () => {
   }
 
   test("a failed call keeps what was ranked, and says what is missing and which batch failed", async () => {
-    const { partial, message } = await failed({ topN: 3 });
+    const error = await failed({ topN: 3 });
+    const { partial, message } = error;
+    // It is left out of what logs show.
+    expect(Object.keys(error)).not.toContain("partial");
+    expect(error.toJSON()).not.toHaveProperty("partial");
     expect(partial.data.map(({ index }) => index)).toEqual(indices(0, 30));
     expect(partial.data[0]).toEqual({ item: items[29], index: 29, score: 29 });
     expect(partial).toMatchObject({
@@ -56,12 +53,6 @@ describe("what was ranked before a failure", () => {
       failed: { batch: 3, offset: 30, count: 10 },
     });
     expect(message).toContain("[INVALID_ARGUMENT] No. This was batch 3, items[30] to items[39].");
-  });
-
-  test("the partial is left out of what logs show", async () => {
-    const error = await failed();
-    expect(Object.keys(error)).not.toContain("partial");
-    expect(error.toJSON()).not.toHaveProperty("partial");
   });
 
   test("a call goes on from it, also from its JSON, and sends what is missing only", async () => {
@@ -83,21 +74,15 @@ describe("what was ranked before a failure", () => {
   });
 
   test("a call that goes on and fails again keeps what both have ranked", async () => {
-    const { partial } = await failed();
+    const { partial: none } = await failed({ batchSize: undefined });
+    expect(none).toMatchObject({ data: [], missing: [{ offset: 0, count: 40 }], model: undefined });
+    const { partial } = await failed({ continueFrom: none });
     const error = await failed({ batchSize: 1, continueFrom: partial });
     expect(error.partial.data.map(({ index }) => index)).toEqual(indices(0, 31));
     expect(error.partial.missing).toEqual([{ offset: 31, count: 9 }]);
     server.reply(ranked);
     const whole = await connect(server.url).rerank.items("q", items, { text, continueFrom: error.partial });
     expect(whole.map(({ index }) => index)).toEqual(indices(0, 40));
-  });
-
-  test("the partial of one request can be continued as well", async () => {
-    const { partial } = await failed({ batchSize: undefined });
-    expect(partial).toMatchObject({ data: [], missing: [{ offset: 0, count: 40 }], model: undefined });
-    server.reply(ranked);
-    const whole = await connect(server.url).rerank.items("q", items, { text, continueFrom: partial });
-    expect(whole).toHaveLength(40);
   });
 
   test.each<[what: string, query: string, change: Partial<RerankItemsOptions<Item>>]>([
@@ -120,13 +105,9 @@ describe("what was ranked before a failure", () => {
       const options = { ...inTurn, continueFrom: continueFrom as never };
       const error = await failureOf(() => connect(server.url).rerank.items("q", items, options));
       expect(error.message).toContain("continueFrom must be the `partial` of an error for the same items.");
+      expect(error).not.toHaveProperty("partial");
     },
   );
-
-  test("an argument that is refused has no partial", async () => {
-    const error = await failureOf(() => connect(server.url).rerank.items("q", items, { ...inTurn, topN: 0 }));
-    expect(error).not.toHaveProperty("partial");
-  });
 
   test("onBatch tells of each batch, and what it throws changes nothing", async () => {
     server.reply(ranked);
@@ -270,9 +251,7 @@ describe("the hold that the batches share", () => {
   const items = Array.from({ length: 12 }, (_, index) => `item ${index}`);
   const options = { text: (item: string) => item, batchSize: 1, concurrency: 3 };
 
-  function documentOf({ body }: ReceivedRequest): string | undefined {
-    return (JSON.parse(`${body}`) as RerankRequest).documents[0];
-  }
+  const documentOf = (request: ReceivedRequest): string | undefined => documentsOf(request)[0];
 
   // Nobody says how many retries there are.
   const client = () => connect(server.url, { maxRetries: undefined });
@@ -337,19 +316,20 @@ describe("the hold that the batches share", () => {
     expect(server.requests).toHaveLength(60);
   });
 
-  test("maxRetries of the call still is the most retries of each batch", async () => {
-    server.reply({ status: 503 });
-    const running = connect(server.url).rerank.items("q", items, { ...options, maxRetries: 0 });
-    await expect(running).rejects.toMatchObject({ code: "UNAVAILABLE" });
-    await until(() => server.requests.length === 3);
-  });
-
-  test("maxRetries of the client is the most retries of each batch, also where it says the usual number", async () => {
+  // Also where it says the usual number.
+  test.each([
+    ["call", 0],
+    ["client", 2],
+  ])("maxRetries of the %s is the most retries of each batch: %i", async (of, maxRetries) => {
     server.reply((request) => (documentOf(request) === "item 1" ? { status: 503 } : ranked));
+    const own = { maxRetries };
+    const ranking = connect(server.url, of === "client" ? own : { maxRetries: undefined });
     const error = await failureOf(() =>
-      connect(server.url, { maxRetries: 2 }).rerank.items("q", items, options),
+      ranking.rerank.items("q", items, { ...options, ...(of === "call" && own) }),
     );
-    expect(error.notRetried).toBe("retries-used-up");
-    expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(3);
+    expect(error).toMatchObject({ code: "UNAVAILABLE", notRetried: "retries-used-up" });
+    expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(
+      1 + maxRetries,
+    );
   });
 });

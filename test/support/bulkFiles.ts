@@ -3,11 +3,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
-import { type CommandFaults, envOf } from "./commandFaults.js";
-import { start, tunerank } from "./commandLine.js";
+import { type CommandFaults, envOf, start, tunerank } from "./commandLine.js";
 import { type Outcome, temporaryFolder } from "./project.js";
-import { ranked } from "./rankings.js";
 import type { ReceivedRequest, Reply } from "./recordingServer.js";
+import { ranked } from "./responses.js";
 
 /** The files of the bulk run of the test that runs, in a folder of its own. */
 export let folder: string;

@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { type BuildOptions, build } from "esbuild";
+import { afterAll, beforeAll } from "vitest";
 import { commandLineBuild } from "../../scripts/build/commandLine.js";
 import { canaryKey, seePrinted } from "./canary.js";
-import { type Outcome, root } from "./project.js";
-import { soon } from "./turns.js";
+import { type Outcome, root, temporaryFolder } from "./project.js";
+import { soon, until } from "./turns.js";
 
 /** Where and with what the command runs. */
 export interface Surroundings {
@@ -39,13 +41,6 @@ async function buildInto(name: string, options: BuildOptions): Promise<string> {
 export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const child = start(args, surroundings);
   return outcomeOf(child);
-}
-
-/** Three times what a run takes here and now, in seconds: enough for a request to be made, on a busy machine too. */
-export async function secondsFor(run: () => Promise<unknown>): Promise<string> {
-  const started = performance.now();
-  await run();
-  return ((3 * (performance.now() - started)) / 1000).toFixed(1);
 }
 
 /** Starts `tunerank`. */
@@ -122,4 +117,59 @@ function launch(
   });
   if (!openInput) child.stdin?.end(input);
   return child;
+}
+
+/** What goes wrong in a command, at its file calls in one folder. */
+export interface CommandFaults {
+  readonly folder: string;
+  /** Kills the process before this call, counted from 1; with `isHalf` a write is first done to a half. */
+  readonly killAt?: number;
+  readonly isHalf?: boolean;
+  /** The file to which the name and the path of each call are written. */
+  readonly logTo?: string;
+  /** Suspends the process before a call whose name and path contain a text, such as `rename`, for the n-th time. */
+  readonly stopAt?: { readonly call: string; readonly time?: number };
+  /** From the n-th write to a path that contains a text, the disk is full, until the process has run for so long. */
+  readonly noRoom?: { readonly path: string; readonly after: number; readonly untilMs: number };
+  /** How many times faster waits between tries pass. */
+  readonly faster?: number;
+  /** How many times faster the process' own clock runs. */
+  readonly clockRate?: number;
+  /** How far the process' clock is ahead. */
+  readonly clockMs?: number;
+}
+
+/** The environment of a command with faults. */
+export function envOf(faults: CommandFaults): Record<string, string> {
+  const preload = path.join(root, "test/support/faultyFiles.cjs");
+  return { NODE_OPTIONS: `--require=${preload}`, TUNERANK_FAULTS: JSON.stringify(faults) };
+}
+
+/** Resolves once a process is suspended. */
+export function suspended(pid: number | undefined): Promise<void> {
+  return until(() => /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
+}
+
+/** Runs the command against a server, and gives the tests of a file a folder. */
+export function useCommand(server: { readonly url: string }): {
+  run(args: readonly string[], more?: Surroundings): Promise<Outcome>;
+  /** The path of a file there. */
+  at(name: string): string;
+  /** Writes a file. @returns Its path */
+  written(name: string, content: string | Uint8Array): Promise<string>;
+} {
+  let made: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeAll(async () => {
+    made = await temporaryFolder();
+  });
+  afterAll(() => made.remove());
+  const at = (name: string): string => path.join(made.folder, name);
+  return {
+    run: (args, more) => tunerank(args, { baseUrl: server.url, ...more }),
+    at,
+    async written(name, content) {
+      await writeFile(at(name), content);
+      return at(name);
+    },
+  };
 }

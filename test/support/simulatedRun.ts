@@ -12,11 +12,10 @@ import { EventClock, noWork } from "./refusals/simulate.js";
 
 export { EventClock, noWork };
 
-/** What a service makes of a request: a response after so long, or a refusal, or no connection. */
+/** What a service makes of a request: a response after so long, or or a refusal. */
 export interface Reaction {
   readonly afterMs: number;
   readonly refused?: true;
-  readonly isAway?: true;
   readonly retryAfterMs?: number;
   readonly tokens?: number;
 }
@@ -53,22 +52,19 @@ export interface Figures {
   readonly ms: number;
   readonly received: number;
   readonly refused: number;
-  /** The longest response that was good. */
-  readonly slowestMs: number;
-  /** When each row was done. */
-  readonly doneAt: readonly number[];
-  readonly limits: readonly number[];
+  /** Rows that were ranked. */
+  readonly done: number;
 }
 
 /** Runs until all rows are done. */
 export async function simulate(simulation: Simulation): Promise<Figures> {
   const clock = new EventClock();
-  const figures = { received: 0, refused: 0, slowestMs: 0, doneAt: [] as number[], limits: [] as number[] };
+  const figures = { received: 0, refused: 0, done: 0 };
   const { workers = 1 } = simulation;
   for (let worker = 0; worker < workers; worker++)
     clock.after(worker * 70 * simulation.random(), () => start(simulation, clock, figures));
   // What waits for its turn goes on in a microtask.
-  while (figures.doneAt.length < simulation.rows * workers) {
+  while (figures.done < simulation.rows * workers) {
     await Promise.resolve();
     await Promise.resolve();
     await Promise.resolve();
@@ -77,10 +73,7 @@ export async function simulate(simulation: Simulation): Promise<Figures> {
   return { ...figures, ms: clock.now() };
 }
 
-type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] } & {
-  readonly doneAt: number[];
-  readonly limits: number[];
-};
+type Counted = { -readonly [Name in keyof Omit<Figures, "ms">]: Figures[Name] };
 
 function start(simulation: Simulation, clock: EventClock, figures: Counted): void {
   const { rows, concurrency, rate, service, random, bytesOf = () => 100, workers = 1 } = simulation;
@@ -103,22 +96,19 @@ function start(simulation: Simulation, clock: EventClock, figures: Counted): voi
   const attempt = (lane: Lane, bytes: number, retries: number): void => {
     const began = clock.now();
     figures.received += 1;
-    const { afterMs, refused, isAway, retryAfterMs, tokens } = service.received(began, bytes);
+    const { afterMs, refused, retryAfterMs, tokens } = service.received(began, bytes);
     clock.after(afterMs, () => {
-      if (refused === undefined && isAway === undefined) {
+      if (refused === undefined) {
         service.responded?.();
         lane.responded();
         pace?.counted(tokens, bytes, lane.estimated);
-        figures.slowestMs = Math.max(figures.slowestMs, clock.now() - began);
-        figures.doneAt.push(clock.now());
+        figures.done += 1;
         held -= 1;
       } else {
         figures.refused += 1;
         const told = { retries, random: random() };
-        const waited = isAway ? lose(lane, told) : refuse(lane, told, retryAfterMs);
-        void waited.then(() => attempt(lane, bytes, retries + 1));
+        void refuse(lane, told, retryAfterMs).then(() => attempt(lane, bytes, retries + 1));
       }
-      figures.limits.push(limiter.limit);
       run.advance();
     });
   };
@@ -135,16 +125,7 @@ function refuse(lane: Lane, told: Told, retryAfterMs: number | undefined): Promi
   const events: readonly RetryEvent[] = [retryAfterMs === undefined ? "exhausted" : "exhaustedTimed"];
   const code = "RESOURCE_EXHAUSTED";
   const what = { message: "", code, codeSource: "status", events, executed: "no" } as const;
-  return retry(lane, new Failure({ ...what, httpStatus: 429, retryAfterMs }), told);
-}
-
-function lose(lane: Lane, told: Told): Promise<void> {
-  const events: readonly RetryEvent[] = ["neverConnected"];
-  const what = { message: "", code: "UNAVAILABLE", codeSource: "transport", events, executed: "no" } as const;
-  return retry(lane, new Failure(what), told);
-}
-
-function retry(lane: Lane, failure: Failure, told: Told): Promise<void> {
+  const failure = new Failure({ ...what, httpStatus: 429, retryAfterMs });
   const timeLeftMs = Number.POSITIVE_INFINITY;
   const { waitMs = 0 } = lane.decide(failure, { ...usual, ...told, timeLeftMs });
   return lane.wait(waitMs, { untilEnded: (promise) => promise });

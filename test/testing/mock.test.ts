@@ -4,8 +4,14 @@ import type { OperationId } from "../../src/index.js";
 import { createTestService } from "../../src/testing/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { contract, contractOperations, exampleBody, responseExample } from "../support/contract.js";
-import { errorStatuses, failureTable } from "../support/serviceTables.js";
+import {
+  contract,
+  contractOperations,
+  errorStatuses,
+  exampleBody,
+  failureTable,
+  responseExample,
+} from "../support/contract.js";
 
 const authorization = `Bearer ${canaryKey}`;
 const service = createTestService();

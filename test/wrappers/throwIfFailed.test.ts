@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { type Status, throwIfFailed } from "../../src/index.js";
 import { connect, thrownBy, transports } from "../support/clients.js";
+import { failureTable } from "../support/contract.js";
 import { useRecordingServer } from "../support/recordingServer.js";
-import { failureTable } from "../support/serviceTables.js";
 import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();

@@ -1,15 +1,15 @@
 import { rmSync } from "node:fs";
 import { truncate } from "node:fs/promises";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { exitCodeOf } from "../../../src/cli/exitCodes.js";
 import { httpStatuses } from "../../../src/generated/contract.js";
 import { canaryKey } from "../../support/canary.js";
+import { useCommand } from "../../support/commandLine.js";
 import { useCountingServer } from "../../support/countingServer.js";
 import { useRecordingServer } from "../../support/recordingServer.js";
-import { useCommand } from "../../support/useCommand.js";
 
 const server = useRecordingServer();
-const { run, written } = useCommand(server);
+const { run, at, written } = useCommand(server);
 
 describe("a failure of the service", () => {
   test("each code of the service has its exit code, a line on stderr and a hint", async () => {
@@ -157,6 +157,8 @@ request --repeatable GET / => 'request --repeatable' is now --idempotent.`;
   const refusals = `
 scale prod 1 --max-retries 20 => maxRetries (--max-retries): [OUT_OF_RANGE] maxRetries must be at most 2, not 20: no failure is retried more often.
 scale prod 1 --base-url nowhere => baseUrl (--base-url): [INVALID_ARGUMENT]
+scale prod 1 --base-url http://api.example.com => baseUrl (--base-url): [INVALID_ARGUMENT] baseUrl is plain http to another machine: the key would go unencrypted.
+scale prod 1 --base-url http://api.example.com => The request was not sent. Use https, or add --allow-insecure-http in a trusted network.
 rerank --query q --top-n 0 README.md => topN (--top-n): [OUT_OF_RANGE] topN must be at least 1, not 0.
 scale a/b 1 => deploymentId (DEPLOYMENT): [INVALID_ARGUMENT] deploymentId contains "/": pass the id alone ("b"), not a full
 upload a/b package.json README.md => [INVALID_ARGUMENT] datasetId contains
@@ -219,5 +221,176 @@ completion KEY`;
     expect([exitCode, stdout]).toEqual([2, ""]);
     for (const part of [canaryKey, "4tX/+", "9z?~"]) expect(stderr).not.toContain(part);
     expect(server.connections).toBe(0);
+  });
+});
+
+describe("what a command says", () => {
+  beforeEach(() => server.reply({ json: {} }));
+
+  test("check names a file as it was typed, also for programs, unless the key stands in its place", async () => {
+    const none = "It cannot be read: ENOENT: no such file or directory. Nothing was sent.";
+    const there = await written("documents.txt", "one\n");
+    const { stdout } = await run(["check", "none.jsonl", there, `${canaryKey}.jsonl`]);
+    expect(stdout).toMatch(`none.jsonl: 0 rows.\n  Invalid: ${none}\n${there}: 1 row.\n`);
+    expect(stdout).toContain("\n[redacted].jsonl: 0 rows.\n");
+    const json = await run(["check", "none.jsonl", canaryKey, "--json"]);
+    expect(JSON.parse(json.stdout).files).toMatchObject([
+      { file: "none.jsonl", problem: none },
+      { file: "[redacted]" },
+    ]);
+  });
+
+  test.each([
+    ["in another format", "a,b\n1,2\n", "rerank --query q --field a FILE", /FILE ".*some\.jsonl"/],
+    [
+      "in another format",
+      ",a\n1,2\n",
+      "bulk FILE --output out.jsonl",
+      /FILE ".*some\.jsonl" is CSV as pandas writes it/,
+    ],
+    ["that is empty", "", "upload reviews FILE", /FILE ".*some\.jsonl" is /],
+    ["that is invalid", '{"a": 1}\n{\n', "upload reviews FILE", /some\.jsonl" is invalid: .*line 2/],
+  ])("a file %s is named before anything is sent: %j, %s", async (_, content, line, message) => {
+    const file = await written("some.jsonl", content);
+    const args = line.split(" ").map((word) => (word === "FILE" ? file : word.replace(/^out/, at("out"))));
+    const { exitCode, stderr } = await run(args);
+    expect([exitCode, server.connections]).toEqual([2, 0]);
+    expect(stderr).toMatch(message);
+  });
+
+  test.each([
+    [
+      "upload reviews README.md -q",
+      "Send a smaller file: larger ones need another operation of the service,",
+    ],
+    ["rerank --query q README.md", "Send fewer documents at once (rerank.items with batchSize)."],
+    ["scale prod 1", "Send a smaller request."],
+    ["request POST /v1/x --body {}", "Send a smaller request."],
+  ])("a hint fits the command that sends too much: %s", async (line, advice) => {
+    server.reply({ status: 413, json: {} });
+    const { stderr } = await run(line.split(" "));
+    expect(stderr.split("\n")[1]).toContain(advice);
+  });
+
+  test("a hint fits what became of a request", async () => {
+    server.reply({ status: 502 });
+    const stored = await run(["upload", "reviews", "README.md", "-q"]);
+    expect(stored.stderr.split("\n")[1]).toBe(
+      "The operation may have run. The file may have been stored: check the dataset with the service's other operations before you upload it again. The call was not retried, because running it twice is not safe.",
+    );
+    server.reply({ status: 404, json: { code: "NOT_FOUND", message: "Gone." } });
+    const { stderr } = await run(["scale", "prod", "1"]);
+    expect(stderr.split("\n")[1]).toMatch(
+      /^The service rejected the request: we assume that it did not run\. /,
+    );
+  });
+
+  test.each(["scale prod two", "scale prod 2 --nothing", "rerank --query q none.txt"])(
+    "for programs a refusal says that nothing ran: %s",
+    async (line) => {
+      const { exitCode, stderr } = await run([...line.split(" "), "--json"]);
+      const { message, ...fields } = JSON.parse(stderr).error;
+      const refused = { name: "UsageError", code: "INVALID_ARGUMENT", executed: "no" };
+      expect([exitCode, fields]).toEqual([2, { ...refused, executedBecause: "nothing-sent" }]);
+      expect(message).not.toBe("");
+    },
+  );
+
+  test("lines that are JSON objects are ranked as they are only with a warning, which --field takes away", async () => {
+    const file = await written("objects.jsonl", '{"body":{"text":"one"}}\n{"body":{"text":"two"}}\n');
+    const data = [0, 1].map((index) => ({ index, relevance_score: 1 - index }));
+    server.reply({ json: { data } });
+    const raw = await run(["rerank", "--query", "q", file]);
+    expect([raw.exitCode, raw.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^Warning: FILE ".*objects\.jsonl" has JSON objects/),
+    ]);
+    const field = await run(["rerank", "--query", "q", "--field", "body.text", file]);
+    expect([field.exitCode, field.stderr]).toEqual([0, ""]);
+    expect(server.requests.map(({ body }) => JSON.parse(`${body}`).documents)).toEqual([
+      ['{"body":{"text":"one"}}', '{"body":{"text":"two"}}'],
+      ["one", "two"],
+    ]);
+  });
+});
+
+describe("what a command shows", () => {
+  describe("a text of the service is shown without invisible and control characters", () => {
+    // Of each kind one: controls, format characters, separators, marks of direction, fillers, tags and variation selectors.
+    const spoofing = [
+      ..."\u001b\u007f\u009b\u0085\u00ad\u061c\u180e\u200b\u200d\u200f\u2028\u202e\u2060\u2067\u3164\ufeff\ufff9",
+      ..."\u{e0041}\u{e0100}",
+    ];
+    const hostile = `be${spoofing.join("")}fore`;
+    const readable = "Grüße, 東京, שלום, нет, 🙂";
+
+    function expectNone(shown: string): void {
+      expect(spoofing.filter((character) => shown.includes(character))).toEqual([]);
+    }
+
+    test.each<[what: string, args: string[], reply: object]>([
+      ["a ranking", ["rerank", "--query", "q"], { json: { data: [{ index: 0, relevance_score: 0.5 }] } }],
+      [
+        "an upload",
+        ["upload", "reviews", "-", "--name", "a.txt"],
+        { json: { id: hostile, filename: hostile } },
+      ],
+      ["a job", ["resume", "job-1"], { json: { name: hostile, state: `${hostile}${readable}` } }],
+      ["a job's failure", ["resume", "job-1"], { json: { status: { code: "ABORTED", message: hostile } } }],
+      ["the id of a deployment", ["scale", "be\u202e\u200bfore", "1"], { json: {} }],
+      ["an error", ["resume", "job-1"], { status: 404, json: { code: "NOT_FOUND", message: hostile } }],
+    ])("in %s", async (_, args, reply) => {
+      server.reply(reply);
+      const { stdout, stderr } = await run(args, { input: `${hostile}\n` });
+      expectNone(stdout + stderr);
+      expect(stdout + stderr).toMatch(/be *fore/);
+    });
+
+    test("JSON for machines escapes them, and says the same", async () => {
+      const job = { name: hostile, [hostile]: readable, state: "JOB_STATE_RUNNING" };
+      server.reply({ json: job });
+      const { stdout } = await run(["resume", "job-1", "--json"]);
+      expectNone(stdout);
+      expect(stdout).toContain(readable);
+      expect(JSON.parse(stdout)).toMatchObject(job);
+      server.reply({ status: 404, json: { code: "NOT_FOUND", message: hostile, extra: hostile } });
+      const { stderr } = await run(["resume", "job-1", "--json"]);
+      expectNone(stderr);
+      expect(JSON.parse(stderr).error).toMatchObject({
+        message: expect.stringContaining(hostile),
+        body: { extra: hostile },
+      });
+    });
+  });
+
+  test.each([
+    ["in a job", ["resume", "job-1"]],
+    ["in a job, for machines", ["resume", "job-1", "--json"]],
+    ["in any JSON", ["request", "GET", "/v1/x"]],
+  ])("a key that the service sends back is not shown %s", async (_, args) => {
+    server.reply({ json: { name: `a ${canaryKey} b`, [canaryKey]: 1, state: canaryKey } });
+    const { exitCode, stdout } = await run(args);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("[redacted]");
+    for (const form of [canaryKey, JSON.stringify(canaryKey).slice(1, -1)])
+      expect(stdout).not.toContain(form);
+    if (args.length > 2) expect(JSON.parse(stdout)).toBeDefined();
+  });
+
+  test("the words of an error are the same for machines, and those of the service stay as they are", async () => {
+    const message = "Raise timeoutMs, or maxRetries.";
+    server.reply({ status: 503, json: { code: "UNAVAILABLE", message } });
+    const args = ["scale", "prod", "1", "--max-retries", "0"];
+    expect((await run(args)).stderr.split("\n")[0]).toBe(`tunerank: [UNAVAILABLE] ${message}`);
+    const { error } = JSON.parse((await run([...args, "--json"])).stderr);
+    expect(error.hint).toContain("maxRetries is 0.");
+    expect(error).toMatchObject({
+      message: `[UNAVAILABLE] ${message} ${error.hint}`,
+      notRetried: "retries-used-up",
+      executedBecause: "unclear-answer",
+      method: "PATCH",
+      path: "/v1/accounts/acme/deployments/prod:scale",
+      host: new URL(server.url).host,
+    });
   });
 });

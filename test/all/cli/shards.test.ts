@@ -12,67 +12,59 @@ import { useRecordingServer } from "../../support/recordingServer.js";
 
 const server = useRecordingServer();
 
-describe("the shards", () => {
-  let folder: string;
-  let remove: () => Promise<void>;
-  let input: string;
+let folder: string;
+let remove: () => Promise<void>;
+let input: string;
 
-  beforeEach(async () => {
-    ({ folder, remove } = await temporaryFolder());
-    input = path.join(folder, "in.jsonl");
-    server.reply(rankingOf);
-  });
-  afterEach(() => remove());
+beforeEach(async () => {
+  ({ folder, remove } = await temporaryFolder());
+  input = path.join(folder, "in.jsonl");
+  server.reply(rankingOf);
+});
+afterEach(() => remove());
 
-  const outputOf = (name: string): string => path.join(folder, `${name}.jsonl`);
-  const run = (output: string, ...more: string[]): Promise<Outcome> =>
-    tunerank(["bulk", input, "--output", outputOf(output), ...more], { baseUrl: server.url });
-  const shardOf = (id: unknown, count: number): number =>
-    createHash("sha256").update(JSON.stringify(id)).digest().readUInt32BE(0) % count;
+const queries = (count: number): string[] => Array.from({ length: count }, (_, index) => `q${index}`).sort();
+const outputOf = (name: string): string => path.join(folder, `${name}.jsonl`);
+const rank = (output: string, ...more: string[]): Promise<Outcome> =>
+  tunerank(["bulk", input, "--output", outputOf(output), ...more], { baseUrl: server.url });
+const shardOf = (id: unknown, count: number): number =>
+  createHash("sha256").update(JSON.stringify(id)).digest().readUInt32BE(0) % count;
 
-  test("the shards of a file are each id once, and together all of it", async () => {
-    await writeRequests(input, 60);
-    const outcomes = await Promise.all([0, 1, 2].map((index) => run(`${index}`, "--shard", `${index}/3`)));
-    for (const { exitCode, stderr } of outcomes) expect([exitCode, stderr]).toEqual([0, ""]);
-    for (const index of [0, 1, 2]) {
-      const ids = rowsOf(outputOf(`${index}`)).map(({ id }) => id);
-      expect(ids.length).toBeGreaterThan(0);
-      expect(ids.map((id) => shardOf(id, 3))).toEqual(ids.map(() => index));
-    }
-    expect(server.requests.map(queryOf).sort()).toEqual(
-      Array.from({ length: 60 }, (_, index) => `q${index}`).sort(),
-    );
-  });
+test("the shards of a file are each id once, and together all of it", async () => {
+  await writeRequests(input, 60);
+  const outcomes = await Promise.all([0, 1, 2].map((index) => rank(`${index}`, "--shard", `${index}/3`)));
+  for (const { exitCode, stderr } of outcomes) expect([exitCode, stderr]).toEqual([0, ""]);
+  for (const index of [0, 1, 2]) {
+    const ids = rowsOf(outputOf(`${index}`)).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(ids.map((id) => shardOf(id, 3))).toEqual(ids.map(() => index));
+  }
+  expect(server.requests.map(queryOf).sort()).toEqual(queries(60));
+});
 
-  test("a line without an id is told by shard 0 alone; a pipe is read by shards, too", async () => {
-    await writeRequests(input, 4);
-    await appendFile(input, '{"query":"no id"}\n');
-    expect((await run("0", "--shard", "0/2")).stderr).toContain("Line 5 is skipped.");
-    expect((await run("1", "--shard", "1/2")).stderr).toBe("");
-    const args = ["bulk", "-", "--output", outputOf("piped"), "--shard", "1/2"];
-    const piped = { baseUrl: server.url, input: await readFile(input) };
-    expect((await tunerank(args, piped)).exitCode).toBe(0);
-    expect(rowsOf(outputOf("piped"))).toEqual(rowsOf(outputOf("1")));
-  });
+test("a line without an id is told by shard 0 alone; a pipe is read by shards, too", async () => {
+  await writeRequests(input, 4);
+  await appendFile(input, '{"query":"no id"}\n');
+  expect((await rank("0", "--shard", "0/2")).stderr).toContain("Line 5 is skipped.");
+  expect((await rank("1", "--shard", "1/2")).stderr).toBe("");
+  const args = ["bulk", "-", "--output", outputOf("piped"), "--shard", "1/2"];
+  const piped = { baseUrl: server.url, input: await readFile(input) };
+  expect((await tunerank(args, piped)).exitCode).toBe(0);
+  expect(rowsOf(outputOf("piped"))).toEqual(rowsOf(outputOf("1")));
 });
 
 // The recipes of the guide for several machines, with a process for each shard.
 describe("the recipes of shards", () => {
   const count = 40;
-  let folder: string;
   let bin: string;
-  let remove: () => Promise<void>;
 
   beforeEach(async () => {
-    ({ folder, remove } = await temporaryFolder());
     bin = path.join(folder, "bin");
     await mkdir(bin);
     await install("tunerank", `exec '${process.execPath}' '${program}' "$@"`);
     await install("npx", 'shift; exec "$@"');
     await writeRequests(path.join(folder, "requests.jsonl"), count);
-    server.reply(rankingOf);
   });
-  afterEach(() => remove());
 
   async function install(name: string, script: string): Promise<void> {
     await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`);
@@ -91,9 +83,7 @@ describe("the recipes of shards", () => {
 
   /** Each request was sent once, each shard has its rows, and what is joined is the output of the whole file. */
   async function expectAll(shards: number): Promise<void> {
-    expect(server.requests.map(queryOf).sort()).toEqual(
-      Array.from({ length: count }, (_, index) => `q${index}`).sort(),
-    );
+    expect(server.requests.map(queryOf).sort()).toEqual(queries(count));
     const outputs = indices(shards).map((index) => rowsOf(path.join(folder, `results.${index}.jsonl`)));
     expect(outputs.filter((rows) => rows.length > 0).length).toBeGreaterThan(1);
     server.requests = [];

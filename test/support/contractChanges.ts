@@ -1,22 +1,88 @@
 import { idsWhere } from "./contract.js";
-import {
-  addRequired,
-  addScheme,
-  drop,
-  dropValue,
-  field,
-  makeExclusive,
-  type Part,
-  remove,
-  rename,
-  renameSchema,
-  replaceKey,
-  rerank,
-  resume,
-  scale,
-  schema,
-  upload,
-} from "./contractParts.js";
+
+/** Any part of a copy of the contract. */
+// biome-ignore lint/suspicious/noExplicitAny: a change reaches into any depth of a document
+export type Part = any;
+
+export const rerank: string = "/inference/v1/rerank";
+export const scale: string = "/v1/accounts/{account_id}/deployments/{deployment_id}:scale";
+export const upload: string = "/v1/accounts/{account_id}/datasets/{dataset_id}:upload";
+export const resume: string =
+  "/v1/accounts/{account_id}/reinforcementFineTuningJobs/{reinforcement_fine_tuning_job_id}:resume";
+
+export function schema(d: Part, name: string): Part {
+  return d.components.schemas[name];
+}
+
+export function field(d: Part, name: string, property: string): Part {
+  return schema(d, name).properties[property];
+}
+
+export function addRequired(d: Part, name: string, property: string): void {
+  schema(d, name).properties[property] = { type: "string" };
+  schema(d, name).required.push(property);
+}
+
+/** Replaces the least number of replicas by an exclusive one. */
+export function makeExclusive(d: Part): void {
+  const replicas = field(d, "DeploymentScale", "replicaCount");
+  delete replicas.minimum;
+  replicas.exclusiveMinimum = 0;
+}
+
+export function remove(list: unknown[], value: unknown): void {
+  list.splice(list.indexOf(value), 1);
+}
+
+export function drop(d: Part, name: string, property: string): void {
+  delete schema(d, name).properties[property];
+}
+
+export function replaceKey(owner: Part, key: string, by: string): void {
+  owner[by] = owner[key];
+  delete owner[key];
+}
+
+/** Gives a required property another name. */
+export function rename(object: Part, property: string, by: string): void {
+  replaceKey(object.properties, property, by);
+  remove(object.required, property);
+  object.required.push(by);
+}
+
+export function addValue(d: Part, name: string, value: string, constant: string): void {
+  schema(d, name).enum.unshift(value);
+  schema(d, name)["x-enumNames"].unshift(constant);
+}
+
+export function dropValue(d: Part, name: string, value: string): void {
+  const { enum: values, "x-enumNames": constants } = schema(d, name);
+  constants.splice(values.indexOf(value), 1);
+  remove(values, value);
+}
+
+/** Gives a schema another name, with all that refers to it. */
+export function renameSchema(d: Part, name: string, by: string): void {
+  replaceKey(d.components.schemas, name, by);
+  const visit = (part: Part): void => {
+    if (part.$ref === `#/components/schemas/${name}`) part.$ref = `#/components/schemas/${by}`;
+    for (const inner of Object.values(part)) if (typeof inner === "object" && inner !== null) visit(inner);
+  };
+  visit(d);
+}
+
+export function addScheme(d: Part): void {
+  d.components.securitySchemes.key = { type: "apiKey", in: "header", name: "x-key" };
+}
+
+/** Turns the order of an object's keys round. */
+export function reverse(object: Part): void {
+  for (const key of Object.keys(object).reverse()) {
+    const value = object[key];
+    delete object[key];
+    object[key] = value;
+  }
+}
 
 /** A change to a copy of the contract. */
 export interface BreakingChange {
@@ -243,3 +309,111 @@ export const breakingChanges: readonly BreakingChange[] = [
     ),
   ),
 ];
+
+/** Changes of the form for clients that only its making can bring about, or that only change generated code. */
+export const clientFormChanges: readonly BreakingChange[] = [
+  ...changesOf("breaks", {
+    [`status 404 */*: is gone. Breaks readers of answers (${all}).`]: (d) =>
+      (d.components.responses.NotFound.content = { "application/json": { schema: {} } }),
+  }),
+  ...changesOf("silent", {
+    "RerankResult.document, in answers: is now always there. Breaks users of generated code (rerankDocuments).":
+      (d) => schema(d, "RerankResult").required.push("document"),
+    "RerankRequest.documents, in requests: may now be left out. Breaks users of generated code (rerankDocuments).":
+      (d) => remove(schema(d, "RerankRequest").required, "documents"),
+    "request body: may now be left out. Breaks users of generated code (resumeReinforcementFineTuningJob).": (
+      d,
+    ) => (d.paths[resume].post.requestBody.required = false),
+    "RerankUsage.*, in answers: no further properties are read. Breaks users of generated code (rerankDocuments).":
+      (d) => (schema(d, "RerankUsage").additionalProperties = false),
+    "RerankUsage, in answers: no longer says that further properties may come. Breaks users of generated code (rerankDocuments).":
+      (d) => delete schema(d, "RerankUsage").additionalProperties,
+    "ReinforcementFineTuningJob.state, in answers: is now limited to an enumeration. Breaks users of generated code (resumeReinforcementFineTuningJob).":
+      (d) => {
+        const state = field(d, "ReinforcementFineTuningJob", "state");
+        state.enum = state["x-extensible-enum"];
+      },
+    "status default: is new. Breaks users of generated code (rerankDocuments).": (d) =>
+      (d.paths[rerank].post.responses.default = { $ref: "#/components/responses/BadRequest" }),
+    "ReinforcementFineTuningJob.chunkSize, in answers: default was none, is 200. Breaks users of generated code (resumeReinforcementFineTuningJob).":
+      (d) => (field(d, "ReinforcementFineTuningJob", "chunkSize").default = 200),
+    "JobProgress.percent, in answers: maximum was none, is 100. Breaks users of generated code (resumeReinforcementFineTuningJob).":
+      (d) => (field(d, "JobProgress", "percent").maximum = 100),
+    "ObjectStorageBConfig.tenantId, in answers: format was none, is uuid. Breaks users of generated code (resumeReinforcementFineTuningJob).":
+      (d) => (field(d, "ObjectStorageBConfig", "tenantId").format = "uuid"),
+    "DatasetUpload.file, in requests: format was binary, is none. Breaks users of generated code (uploadDatasetFile).":
+      (d) => delete field(d, "DatasetUpload", "file").format,
+  }),
+];
+
+const harmless: Readonly<Record<string, BreakingChange["change"]>> = {
+  "texts and examples change": (d) => {
+    d.info.description = "x";
+    field(d, "RerankRequest", "query").description = "x";
+    field(d, "RerankRequest", "query").example = "x";
+    delete d.paths[rerank].post["x-unstated"];
+  },
+  "the version changes": (d) => (d.info.version = "5.11.0"),
+  "an optional request field is added": (d) =>
+    (schema(d, "RerankRequest").properties.language = { type: "string" }),
+  "a least value is lowered": (d) => (field(d, "RerankRequest", "top_n").minimum = 0),
+  "fewer items are needed": (d) => delete field(d, "RerankRequest", "documents").minItems,
+  "a pattern is dropped from a request": (d) => delete field(d, "RerankRequest", "model").pattern,
+  "a larger file is taken": (d) => (field(d, "DatasetUpload", "file")["x-max-bytes"] = 314_572_800),
+  "a field is deprecated": (d) => (field(d, "RerankRequest", "task").deprecated = true),
+  "a default is stated": (d) => (field(d, "RerankRequest", "task").default = "rank"),
+  "a closed request is opened": (d) => (schema(d, "JobResumption").additionalProperties = true),
+  "a further media type is taken": (d) =>
+    (d.paths[rerank].post.requestBody.content["text/plain"] = { schema: { type: "string" } }),
+  "an optional parameter is added": (d) =>
+    (d.paths[rerank].post.parameters = [{ name: "trace", in: "query", schema: { type: "string" } }]),
+  "a field is added to a response": (d) => {
+    schema(d, "RerankResult").properties.score = { type: "number" };
+    schema(d, "RerankResult").required.push("score");
+  },
+  "a response's enumeration gets a value": (d) =>
+    addValue(d, "JobState", "JOB_STATE_FROZEN", "JobStateFrozen"),
+  "a response's number is limited": (d) => (field(d, "RerankResult", "relevance_score").minimum = 0),
+  "a response's fields exclude each other": (d) => (schema(d, "RerankResult").not = { required: ["a", "b"] }),
+  "a status is added": (d) =>
+    (d.paths[rerank].post.responses["422"] = { $ref: "#/components/responses/BadRequest" }),
+  "a header is added": (d) =>
+    (d.components.responses.Conflict.headers["Retry-After"] = { $ref: "#/components/headers/RetryAfter" }),
+  "an operation is added": (d) =>
+    (d.paths["/v1/models"] = {
+      get: {
+        operationId: "listModels",
+        "x-retry-safe": true,
+        responses: { default: { $ref: "#/components/responses/UnexpectedError" } },
+      },
+    }),
+  "a repeat becomes safe": (d) => (d.paths[resume].post["x-retry-safe"] = true),
+  "another credential will do as well": (d) => {
+    addScheme(d);
+    d.security = [{ bearerAuth: [] }, { key: [] }];
+  },
+  "a code is added": (d) => {
+    addValue(d, "Code", "TOO_EARLY", "CodeTooEarly");
+    schema(d, "Code")["x-http-statuses"].TOO_EARLY = 425;
+  },
+  "a file's own encoding is no longer written out": (d) =>
+    delete d.paths[upload].post.requestBody.content["multipart/form-data"].encoding,
+  "unevaluatedProperties allows everything": (d) => (schema(d, "RerankRequest").unevaluatedProperties = true),
+  "a reference stands in an allOf": (d) => {
+    field(d, "RerankResponse", "usage").allOf = [{ $ref: field(d, "RerankResponse", "usage").$ref }];
+    delete field(d, "RerankResponse", "usage").$ref;
+  },
+  "the order of everything changes": (d) => {
+    reverse(d.paths);
+    reverse(d.components.schemas);
+    for (const one of Object.values(d.components.schemas) as Part[]) {
+      reverse(one.properties ?? {});
+      one.required?.reverse();
+    }
+  },
+};
+
+/** Changes that break nobody; whether oasdiff calls one breaking all the same. */
+export const harmlessChanges: readonly Omit<BreakingChange, "breaks">[] = Object.entries(harmless).map(
+  ([name, change]) => ({ name, change, oasdiff: name.includes("allOf") ? "breaks" : "silent" }),
+);
