@@ -397,3 +397,11 @@ describe("a mock server that listens", () => {
     expect(small.requests.map(({ body }) => (body as { query: string }).query)).toEqual(["1", "2", "3"]);
   });
 });
+
+test("a port that is taken rejects", async () => {
+  const port = Number(new URL(server.url).port);
+  await expect(service.listen({ port })).rejects.toMatchObject({
+    ...{ code: "FAILED_PRECONDITION", cause: { code: "EADDRINUSE" } },
+    hint: "Choose another port, or 0 for any free one.",
+  });
+});
