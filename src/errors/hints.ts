@@ -88,5 +88,7 @@ export function adviceFor(
     return "It may have run: check what it changes before you call again.";
   if (operation !== "request" && !isIdempotentKind[operations[operation].kind])
     return operations[operation].whenUnknown as string;
+  // Each run is paid for.
+  if (executed === "yes") return known;
   return `${known} A retry of this call is safe.`.trimStart();
 }

@@ -55,6 +55,13 @@ test("511 asks to sign in to the network, and a rerank may be repeated", async (
   );
 });
 
+test("a rerank that ran is not called safe to repeat, since each run is paid for", async () => {
+  server.reply({ json: { data: [{ index: 0 }] } });
+  const error = await failureOf(() => rerank(connect(server.url)));
+  expect(error).toMatchObject({ executed: "yes", code: "INTERNAL" });
+  expect(error.message).not.toContain("safe");
+});
+
 test("413 says of each operation what to send less of", async () => {
   const ranked = await refused(413, rerank);
   expect(ranked.hint).toBe("Send fewer documents at once (rerank.items with batchSize).");
