@@ -101,7 +101,7 @@ test.each(codeTable)("httpStatusOfCode(%s) is %i", (code, status) => {
 });
 
 // Of a code on a status that is not its own the more careful reading counts. What a call makes of a response with each
-// status, name and both: the rows of test/policy/retryTable.test.ts.
+// status, name and both: the rows of test/policy/decisionTable.test.ts.
 test.each([
   [500, "NOT_FOUND", "unknown"],
   [503, "RESOURCE_EXHAUSTED", "unknown"],
