@@ -150,16 +150,16 @@ export class Checkpoint {
   }
 
   #create(): OwnPart {
-    const isNew = fs.mkdirSync(this.#folder, { recursive: true }) !== undefined;
+    fs.mkdirSync(this.#folder, { recursive: true });
     const number = Math.max(0, ...this.#parts().map((part) => part.number)) + 1;
     const name = path.join(this.#folder, `${number}-${randomBytes(6).toString("hex")}.jsonl`);
-    const part = { path: name, file: fs.openSync(name, "ax+") };
-    this.#part = part;
-    append(part.file, JSON.stringify({ run: { ...thisProcess(), command: process.argv[2] } }));
-    fs.fdatasyncSync(part.file);
-    syncFolder(this.#folder);
-    if (isNew) syncFolder(path.dirname(this.#folder));
-    return part;
+    const file = orUndefined(() => fs.openSync(name, "ax+"), "ENOENT");
+    if (file === undefined) return this.#create(); // Another run has just removed the empty folder.
+    this.#part = { path: name, file };
+    append(file, JSON.stringify({ run: { ...thisProcess(), command: process.argv[2] } }));
+    fs.fdatasyncSync(file);
+    for (const folder of [this.#folder, path.dirname(this.#folder)]) syncFolder(folder);
+    return this.#part;
   }
 
   #discard(part: OwnPart): void {
