@@ -71,7 +71,10 @@ export interface RerankAllResults<Id = string>
   next(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
   /** Ends the run: aborts the requests in flight and closes the source. Leaving a `for await` loop calls it. */
   return(): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
-  /** Ends the run as `return` does, then rejects with the error. */
+  /**
+   * Ends the run as `return` does, then rejects.
+   * @param error The error that the promise rejects with.
+   */
   throw(error: unknown): Promise<IteratorResult<RerankAllResult<Id>, undefined>>;
 }
 

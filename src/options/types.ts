@@ -8,17 +8,31 @@ export interface AbortSignalLike {
   readonly aborted: boolean;
   /** Why the signal was aborted: becomes the `cause` of the call's error. */
   readonly reason?: unknown;
-  /** Adds a listener, which is called once, when the signal is aborted. */
+  /**
+   * Adds a listener.
+   * @param type The one event that is listened for.
+   * @param listener Called once, when the signal is aborted.
+   */
   addEventListener(type: "abort", listener: () => void): void;
-  /** Removes that listener when the call has ended. */
+  /**
+   * Removes a listener when the call has ended.
+   * @param type The one event that was listened for.
+   * @param listener The function that was added.
+   */
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
 /** Headers with `get` and `forEach`: the platform's `Headers`, a `Map` of texts, and others with these methods. */
 export interface HeadersLike {
-  /** The text of a header. */
+  /**
+   * The text of a header.
+   * @param name The header's name.
+   */
   get(name: string): unknown;
-  /** Calls back with the text and the name of each header. */
+  /**
+   * Calls back with each header.
+   * @param callback Called with the text and the name of each header.
+   */
   forEach(callback: (text: string | undefined, name: string) => void): void;
 }
 
@@ -143,7 +157,11 @@ export interface FetchResponse {
 
 /** What the client uses of a dispatcher of the package undici: its Pool, Agent, ProxyAgent, MockAgent and more fit. */
 export interface DispatcherLike {
-  /** Sends a request; the handler receives the response. */
+  /**
+   * Sends a request.
+   * @param options What to send.
+   * @param handler Receives the response.
+   */
   dispatch(options: never, handler: never): boolean;
 }
 
