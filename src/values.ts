@@ -47,11 +47,11 @@ export function inspectedAs(show: () => string): object {
 }
 
 /** Returns the result of `make`, or `otherwise` if `make` throws, as it may when it reads an object of the caller. */
-export function valueOr<T>(make: () => T, otherwise: T): T {
+export function valueOr<T, Other = undefined>(make: () => T, otherwise?: Other): T | Other {
   try {
     return make();
   } catch {
-    return otherwise;
+    return otherwise as Other;
   }
 }
 
@@ -99,7 +99,7 @@ export function notify<E>(listener: ((event: E) => unknown) | undefined, event: 
 
 export function urlOf(value: unknown): URL | undefined {
   // jsdom and older browsers have no URL.canParse.
-  return valueOr(() => new URL(value as string), undefined);
+  return valueOr(() => new URL(value as string));
 }
 
 /** Whether a URL's host name, or the address that a server listens on, stands for this machine. */

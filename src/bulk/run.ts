@@ -223,8 +223,7 @@ export class BulkRun<Id> implements Work<PendingRequest<Id>, RerankResponse> {
     if (pending.event) this.#report(pending.event, pending.id, {});
     // Properties of the caller's request may be getters that throw.
     const ranking =
-      valueOr(() => joinable(pending.body, response), undefined) ??
-      unusableResponse("The response cannot be read.");
+      valueOr(() => joinable(pending.body, response)) ?? unusableResponse("The response cannot be read.");
     if (ranking instanceof Failure) void this.#refuse(pending, lane, ranking);
     else this.#settle(pending, { id: pending.id, response: ranking });
   }

@@ -41,7 +41,7 @@ import {
   unsent,
 } from "./noResponse.js";
 import { noValue } from "./response.js";
-import { type ClientConfig, callSettings, unseen } from "./settings.js";
+import { type ClientConfig, callSettings } from "./settings.js";
 import type { CallSettings, Outcome, PreparedRequest, Received, RunningCall } from "./types.js";
 
 /**
@@ -126,7 +126,7 @@ async function runAttempts<T>(call: RunningCall<T>): Promise<Outcome<T> | Status
         // The call has succeeded: an error in the callback or the log does not fail it.
         if (onAttempt || client.log) {
           if (!hiding) await deadline.untilEnded(loadHiding()).catch(() => {});
-          valueOr(() => report(call, attemptRecord(result, number, durationMs), result), undefined);
+          valueOr(() => report(call, attemptRecord(result, number, durationMs), result));
         }
         return outcomeOf(result, attempts, durationMs);
       }
@@ -285,7 +285,7 @@ async function currentKey<T>(
     const why = redactorFor(run)(wordsOf(cause));
     return unsent({ code: "UNAUTHENTICATED", message: `The apiKey function failed: ${why}`, cause });
   }
-  const problem = unseenIn(key, unseen) ?? keyProblem(key);
+  const problem = unseenIn(key) ?? keyProblem(key);
   if (problem === undefined) return key as string;
   return unsent({ code: "INVALID_ARGUMENT", message: `What the apiKey function returned ${problem}` });
 }
@@ -316,7 +316,7 @@ function callError<T>(
   notRetried: NotRetried,
 ): StatusError {
   // The last attempt's hint does not apply if an earlier attempt, unlike the last one, may have run the operation.
-  const hint = (failure.httpStatus === 401 && keyAdvice(keys.at(-1) ?? "")) || failure.hint;
+  const hint = (failure.httpStatus === 401 && keyAdvice(keys)) || failure.hint;
   const advice = (ran.executed === failure.executed && hint) || undefined;
   const { message, notRetried: why = notRetried } = failure;
   const { executed, executedBecause } = ran;

@@ -134,7 +134,7 @@ export function readErrorBody(
   const root = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
   const message = readMessage(root);
   // Deeply nested lists may overflow the stack: the body is then left out.
-  const whole = () => valueOr(() => hiding?.redactValues(redact, parsed), undefined);
+  const whole = () => valueOr(() => hiding?.redactValues(redact, parsed));
   return {
     code: readCode(root, httpStatus),
     message: message && keptOf(message, redact),

@@ -85,29 +85,25 @@ export class ClientConfig extends WithoutPrototype<ClientSettings> {
   }
 }
 
-/** Invisible characters, which no API key and no address contains. */
-export const unseen: RegExp = /[\s\p{Cc}]/u;
-
 /** Checks an option that need not be given, and names an invisible character that an editor or a file left in it. */
-function seen<T>(check: Check<T>, inside: RegExp = /\p{Cc}/u): Check<T | undefined> {
+function seen<T>(check: Check<T>, hasBlanks?: boolean): Check<T | undefined> {
   return (value, what) => {
     if (value === undefined) return undefined;
-    const found = unseenIn(value, inside);
-    if (found) throw invalid(what, `${what} ${found}`);
+    if (unseenIn(value, hasBlanks)) throw invalid(what, `${what} ${unseenIn(value, hasBlanks)}`);
     return check(value, what);
   };
 }
 
 // The checks of the options that the environment may supply.
 export function checkAddress(value: unknown, what: string, allowInsecureHttp: boolean): string | undefined {
-  return seen(() => checkBaseUrl(value, what, allowInsecureHttp), unseen)(value, what);
+  return seen(() => checkBaseUrl(value, what, allowInsecureHttp))(value, what);
 }
 
-export const checkAccountId: Check<string | undefined> = seen(checkId);
+export const checkAccountId: Check<string | undefined> = seen(checkId, true);
 
-export const checkModel: Check<string | undefined> = seen(checkText);
+export const checkModel: Check<string | undefined> = seen(checkText, true);
 
-export const checkKey: Check<string | undefined> = seen(checkApiKey, unseen);
+export const checkKey: Check<string | undefined> = seen(checkApiKey);
 
 // An empty variable counts as unset.
 function readOption<T>(

@@ -180,7 +180,7 @@ function bytesIn(value: unknown): Uint8Array | undefined {
 
 /** Whether an array's buffer was transferred. The array then has length 0, like an empty one, but its methods throw. */
 function isDetached(bytes: Uint8Array): boolean {
-  return valueOr(() => bytes.keys(), undefined) === undefined;
+  return valueOr(() => bytes.keys()) === undefined;
 }
 
 // The error for a file that cannot be read from the beginning.

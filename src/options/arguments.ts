@@ -37,11 +37,14 @@ export function keyProblem(value: unknown): string | undefined {
   return "has a space, a line break, a character outside ASCII, or over 8192 characters.";
 }
 
-/** A text to follow the option's name if a value has an invisible character at an end, or one that `inside` matches. */
-export function unseenIn(text: unknown, inside: RegExp): string | undefined {
+/**
+ * A text to follow the option's name if a value has an invisible character.
+ * @param hasBlanks Whether it may have blanks, though not at an end
+ */
+export function unseenIn(text: unknown, hasBlanks = false): string | undefined {
   if (typeof text !== "string") return undefined;
   const end = /^\s|\s$/.exec(text);
-  const [char] = end ?? inside.exec(text) ?? [];
+  const [char] = end ?? (hasBlanks ? /\p{Cc}/u : /[\s\p{Cc}]/u).exec(text) ?? [];
   if (char === undefined) return undefined;
   const where = end ? (end.index ? "ends with" : "begins with") : "has";
   const other = `${/\s/.test(char) ? "whitespace" : "control"} character`;

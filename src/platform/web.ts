@@ -66,8 +66,8 @@ export function explained(failure: TransportFailure): TransportFailure {
 // Node knows more: which mock there is, what is wrong with a key of a file of variables. Here each is undefined, and
 // bundlers leave out what would follow.
 export function mocked(_failure: unknown): undefined {}
-export function keyAdvice(_key: string): undefined {}
-export function unseenIn(_text: unknown, _inside: RegExp): undefined {}
+export function keyAdvice(_keys: readonly string[]): undefined {}
+export function unseenIn(_text: unknown, _hasBlanks?: boolean): undefined {}
 export function permissionFor(_variables: readonly string[]): undefined {}
 export function inspectedAs(_show: unknown): undefined {}
 

@@ -107,8 +107,6 @@ export const defaultRunMs: number = 60_000;
 export const defaultMaxPauseMs: number = 60_000;
 /** Nearly every service accepts so many requests at once: a search for the limit begins here. So few need no search. */
 export const fewAtOnce: number = 4;
-/** How many requests a run has in flight at most; `concurrency` may allow more. */
-export const mostAtOnce: number = 256;
 
 /** A code read from an HTTP status alone. */
 export interface CodeOfStatus {

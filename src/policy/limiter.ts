@@ -4,6 +4,9 @@ import { backoff } from "./decisions.js";
 import { type AttemptTimes, type Decision, jitterOf } from "./retry.js";
 import type { LimitSearch } from "./search.js";
 
+/** How many requests a run has in flight at most; `concurrency` may allow more. */
+export const mostAtOnce: number = 256;
+
 /** Limits how many attempts of a run's calls are in flight, and when more may begin. */
 export class Limiter {
   /** The runs that share this limiter; the first had its turn longest ago. */

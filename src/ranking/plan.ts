@@ -2,7 +2,8 @@ import { invalid } from "../errors/statusError.js";
 import type { RerankRequest } from "../generated/types.js";
 import { checkCallback, checkInteger } from "../options/arguments.js";
 import { ownProperties } from "../options/validate.js";
-import { fewAtOnce, mostAtOnce } from "../policy/decisions.js";
+import { fewAtOnce } from "../policy/decisions.js";
+import { mostAtOnce } from "../policy/limiter.js";
 import { memberOf } from "../values.js";
 import type { ItemRange, RerankItemsOptions, RerankPartial } from "./types.js";
 

@@ -245,7 +245,7 @@ const keptFields = ["name", "code", "errno", "syscall", "hostname", "address", "
  * A string is redacted. Undefined if the cause is neither an error nor a string, or cannot be copied. Never throws.
  */
 export function redactCause(redact: Redact, cause: unknown, depth = 0): unknown {
-  return valueOr(() => copyOf(redact, cause, depth), undefined);
+  return valueOr(() => copyOf(redact, cause, depth));
 }
 
 function copyOf(redact: Redact, cause: unknown, depth: number): unknown {

@@ -40,7 +40,7 @@ export async function handle(
     const { operation, pattern } = route;
     const ids: Record<string, string> = {};
     for (const [name, text] of Object.entries(pattern.exec(path)?.groups ?? {})) {
-      const id = valueOr(() => decodeURIComponent(text), undefined);
+      const id = valueOr(() => decodeURIComponent(text));
       if (id === undefined) throw invalid(name, "An id in the path is not well encoded.");
       const rules = idRules?.get(operation + name);
       if (rules) checkAll(id, rules, camelCase(name));

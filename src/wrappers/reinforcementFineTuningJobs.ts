@@ -64,7 +64,7 @@ export function throwIfFailed(job: Pick<ReinforcementFineTuningJob, "status">): 
   const isName = typeof reported === "string" && Object.hasOwn(httpStatuses, reported);
   const code = isName ? (reported as StatusCode) : codeOfGrpcNumber(reported);
   // Some values have no JSON, and for others JSON.stringify throws.
-  const json = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported), undefined);
+  const json = typeof reported === "string" ? reported : valueOr(() => JSON.stringify(reported));
   const shown = (json ?? `of type ${typeof reported}`).slice(0, 100);
   const text = memberOf(status, "message");
   const reports = `The job reports the code ${code ?? shown}.`;

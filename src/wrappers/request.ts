@@ -149,7 +149,7 @@ function requestOf<T>(
 ): PreparedRequest<T> {
   // No segment may lead out of the base URL.
   for (const segment of segmentsOf(target.split("?")[0])) {
-    const text = valueOr(() => decodeURIComponent(segment), undefined);
+    const text = valueOr(() => decodeURIComponent(segment));
     if (text === undefined) throw invalid("path", `${segmentName} is not well encoded.`);
     checkId(text, segmentName, undefined, "path");
   }

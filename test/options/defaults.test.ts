@@ -15,8 +15,8 @@ import {
   defaultRunMs,
   events,
   fewAtOnce,
-  mostAtOnce,
 } from "../../src/policy/decisions.js";
+import { mostAtOnce } from "../../src/policy/limiter.js";
 import { defaultConnections, defaultKeepAliveMs } from "../../src/transport/node/pool.js";
 import { connect, failureOf, thrownBy } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";

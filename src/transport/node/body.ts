@@ -73,7 +73,7 @@ export class DecodedResponse extends TransportResponse {
     if (zipped) {
       const { gunzipSync } = process.getBuiltinModule("node:zlib");
       const options = { maxOutputLength: Math.min(shortDecoded, this.limit) };
-      const whole = valueOr(() => gunzipSync(Buffer.concat(zipped), options), undefined);
+      const whole = valueOr(() => gunzipSync(Buffer.concat(zipped), options));
       if (whole === undefined) this.#stream(["gzip"], exchange);
       else this.keep(whole, exchange);
       this.#zipped = undefined;

@@ -59,9 +59,9 @@ function withAddresses(message: string, error: unknown): string {
   return message.includes(first) ? message.replace(first, () => tried) : `${message}: ${tried}`;
 }
 
-/** What to do about a key that the service rejected; undefined if the key shows no mistake. */
-export function keyAdvice(key: string): string | undefined {
-  return isQuoted(key) ? "The key begins and ends with quotes: leave them out." : undefined;
+/** What to do if the service rejected the last of these keys; undefined if the key shows no mistake. */
+export function keyAdvice(keys: readonly string[]): string | undefined {
+  return isQuoted(keys.at(-1) ?? "") ? "The key begins and ends with quotes: leave them out." : undefined;
 }
 
 /** The failure of a request to which nock or undici's MockAgent has no response; undefined for any other failure. */

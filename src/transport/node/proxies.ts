@@ -37,7 +37,7 @@ function parseProxy(value: string, name: string): URL {
   if (proxy.protocol !== "http:" && proxy.protocol !== "https:") {
     throw unusableProxy(`${name} is no http or https proxy.`);
   }
-  if (valueOr(() => decodeURIComponent(`${proxy.username}:${proxy.password}`), undefined) === undefined) {
+  if (valueOr(() => decodeURIComponent(`${proxy.username}:${proxy.password}`)) === undefined) {
     throw unusableProxy(`${name} has a user name or password with a "%" that encodes nothing: write %25.`);
   }
   // A URL object drops the default port of its scheme, so a given port is looked for in the text.
