@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { compareRevisions } from "../../contract/breaking/revision.ts";
+import { compareRevisions } from "../../contract/breaking/changelog.ts";
 import { publishedForms } from "../../docs/build/addresses.ts";
 import { pagesOf } from "./site.js";
 import { expectQuiet, phone, useSite } from "./visit.js";
