@@ -89,6 +89,7 @@ export class ClientConfig extends WithoutPrototype<ClientSettings> {
 function seen<T>(check: Check<T>, hasBlanks?: boolean): Check<T | undefined> {
   return (value, what) => {
     if (value === undefined) return undefined;
+    // Asked twice, without a variable, so that a page's bundle leaves the whole line out.
     if (unseenIn(value, hasBlanks)) throw invalid(what, `${what} ${unseenIn(value, hasBlanks)}`);
     return check(value, what);
   };
