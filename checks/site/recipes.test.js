@@ -41,7 +41,7 @@ const wishes = [
   ],
   ["test without a network", ["test without a network"], "Test with Jest or Vitest", "fetch: service.fetch"],
   ["browsers", ["call from a browser"], "Call from a browser", "access-control-allow-origin"],
-  ["what changed", ["know what changed"], "Changelog", "Unreleased"],
+  ["what changed", ["know what changed"], "Changelog", "0.2.0"],
   ["an assistant", ["use an AI coding assistant"], "Use it from an agent", "dist/llms.txt"],
   ["a proxy", ["go through a proxy"], "Proxies", 'proxy: "env"'],
 ];

@@ -10,6 +10,7 @@ import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
+import { unreleased } from "../support/contract.js";
 import { copyProject, root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { reset, silence } from "../support/responses.js";
@@ -413,7 +414,7 @@ describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml a
       "$1append$27000",
     );
     expect(changed).not.toBe(text);
-    await writeFile(path.join(copy.folder, "openapi.yaml"), changed);
+    await writeFile(path.join(copy.folder, "openapi.yaml"), unreleased(changed));
     await inCopy("npm", "run", "generate");
     await inCopy("npm", "run", "build");
     const entry = pathToFileURL(path.join(copy.folder, "dist/index.js")).href;

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { unreleased } from "../support/contract.js";
 import { copyRepository, type Outcome, root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
   const changed = contract
     .replace(/^paths:\n/m, (line) => line + operation.replaceAll(/^ {3}(?=.)/gm, "  "))
     .replace(/^ {2}schemas:\n/m, (line) => line + schema.replaceAll(/^ {3}(?=.)/gm, "    "));
-  await writeFile(path.join(copy.folder, "openapi.yaml"), changed);
+  await writeFile(path.join(copy.folder, "openapi.yaml"), unreleased(changed));
   await succeeds("npm", "run", "generate");
 });
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { parse, stringify } from "yaml";
-import { contract } from "./contract.js";
+import { contract, unreleased } from "./contract.js";
 import { copyProject, root, run, temporaryFolder } from "./project.js";
 
 type Node = Record<string, unknown>;
@@ -45,7 +45,7 @@ export async function contractWithAdded(file = "added.yaml"): Promise<Node> {
 /** Writes that contract into a copy of the project. */
 export async function addOperations(folder: string, file?: string): Promise<void> {
   const text = stringify(await contractWithAdded(file), { version: "1.1", aliasDuplicateObjects: false });
-  await writeFile(path.join(folder, "openapi.yaml"), text);
+  await writeFile(path.join(folder, "openapi.yaml"), unreleased(text));
 }
 
 function merge(into: Node, from: Node): void {
