@@ -10,7 +10,7 @@ interface BrokenLanguage {
   readonly find: () => Promise<unknown>;
 }
 
-/** The languages whose clients start soonest: Java's would tell the same of the rows. */
+/** Every language that has broken clients. */
 export const languages: readonly BrokenLanguage[] = [
   { language: "Python", name: "python", find: findPython },
   { language: "Go", name: "go", find: findGo },
