@@ -22,7 +22,6 @@ const { values: options } = parseArgs({
     conformance: { type: "boolean", default: false },
     all: { type: "boolean", default: false },
     busy: { type: "string" },
-    rows: { type: "boolean", default: false },
   },
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { Limiter } from "../../src/policy/limiter.js";
+import { LimitSearch } from "../../src/policy/search.js";
 import { compare, problemsOf, simulated } from "../support/refusals/judge.js";
-import { numbersFrom, type Reaction, type Service, simulate } from "../support/simulatedRun.js";
+import { hashed, type Rule, services, tooMany } from "../support/refusals/services.js";
+import { simulate, simulateThree } from "../support/refusals/simulate.js";
 
 const windowMs = 1000;
 const most = 20;
@@ -45,7 +48,7 @@ function slidingWindow(): Allows {
   };
 }
 
-const services = [
+const windows = [
   ["token bucket", tokenBucket],
   ["fixed window", fixedWindow],
   ["sliding window", slidingWindow],
@@ -53,109 +56,52 @@ const services = [
 
 const perMinute = (most * 60_000) / windowMs;
 
-describe.each(services)("a declared rate at a service with a %s", (_name, make) => {
-  const requests = (): Service => {
-    const allows = make();
-    const random = numbersFrom(7);
-    // Requests arrive some milliseconds later, and not all as much.
-    return {
-      received: (now): Reaction =>
-        allows(now + 10 * random(), 1, most) ? { afterMs: 200 } : { afterMs: 5, refused: true },
-    };
-  };
+const serving = (responseMs: number, rule: Rule) => ({ name: "", responseMs, open: () => rule });
+const searching = (): Limiter => new Limiter(new LimitSearch(256));
 
-  test("of 95 % is used, and less than 1 % is refused", async () => {
+describe.each(windows)("a declared rate at a service with a %s", (_name, make) => {
+  test("of 95 % is used, and less than 1 % is refused", () => {
+    const allows = make();
     const rate = { requestsPerMinute: 0.95 * perMinute };
-    const found = await simulate({
-      rows: 2000,
-      concurrency: { max: 256 },
-      rate,
-      service: requests(),
-      random: numbersFrom(1),
-    });
-    expect(found.refused / found.received).toBeLessThan(0.01);
-    expect(found.ms).toBeLessThan((1.03 * 2000 * 60_000) / rate.requestsPerMinute);
+    // Requests arrive some milliseconds later, and not all as much.
+    const service = serving(200, ({ row, at }) =>
+      allows(at + 10 * hashed(row), 1, most) ? undefined : tooMany,
+    );
+    const { ms, requests, lost } = simulate(service, searching, 1, 2000, { rate });
+    expect(lost).toBe(0);
+    expect((requests - 2000) / requests).toBeLessThan(0.01);
+    expect(ms).toBeLessThan((1.03 * 2000 * 60_000) / rate.requestsPerMinute);
   });
 
-  test("of 95 % of its tokens is used, however wrong the first estimate is, and less than 1 % is refused", async () => {
+  test("of 95 % of its tokens is used, however wrong the first estimate is, and less than 1 % is refused", () => {
     const allows = make();
-    const tokensOf = (bytes: number): number => bytes / 2.5;
-    // As large as a hundredth of a minute's tokens, or smaller.
-    const service: Service = {
-      received: (now, bytes) =>
-        allows(now, tokensOf(bytes), 4000)
-          ? { afterMs: 200, tokens: tokensOf(bytes) }
-          : { afterMs: 5, refused: true },
-    };
-    const random = numbersFrom(3);
-    const rate = { tokensPerMinute: 0.95 * 4000 * 60 };
     const rows = 3000;
-    let tokens = 0;
-    const bytesOf = (): number => {
-      const bytes = 100 + Math.floor(200 * random());
-      tokens += tokensOf(bytes);
-      return bytes;
-    };
-    const simulation = { rows, concurrency: 32, rate, service, random: numbersFrom(1), bytesOf };
-    const found = await simulate(simulation);
-    expect(found.refused / found.received).toBeLessThan(0.01);
-    expect(found.ms).toBeLessThan((1.05 * tokens * 60_000) / rate.tokensPerMinute);
+    const bytesOf = (row: number): number => 100 + Math.floor(200 * hashed(row));
+    // As large as a hundredth of a minute's tokens, or smaller.
+    const tokensOf = (row: number): number => bytesOf(row) / 2.5;
+    const service = serving(200, ({ row, at }) => (allows(at, tokensOf(row), 4000) ? undefined : tooMany));
+    const rate = { tokensPerMinute: 0.95 * 4000 * 60 };
+    const declared = { rate, bytesOf, tokensOf };
+    const { ms, requests, lost } = simulate(service, () => new Limiter(32), 1, rows, declared);
+    const tokens = Array.from({ length: rows }, (_, row) => tokensOf(row)).reduce((sum, each) => sum + each);
+    expect(lost).toBe(0);
+    expect((requests - rows) / requests).toBeLessThan(0.01);
+    expect(ms).toBeLessThan((1.05 * tokens * 60_000) / rate.tokensPerMinute);
   });
 });
 
-test("no more than a second's worth goes out at once after a pause", async () => {
+test("no more than a second's worth goes out at once after a pause", () => {
   const sent: number[] = [];
-  const service: Service = {
-    received(now) {
-      sent.push(now);
-      return { afterMs: 1 };
-    },
-  };
-  await simulate({
-    rows: 500,
-    concurrency: 64,
-    rate: { requestsPerMinute: 6000 },
-    service,
-    random: numbersFrom(1),
+  const service = serving(1, ({ at }) => {
+    sent.push(at);
+    return undefined;
   });
+  simulate(service, () => new Limiter(64), 1, 500, { rate: { requestsPerMinute: 6000 } });
   const mostInSecond = Math.max(
     ...sent.map((at) => sent.filter((each) => each >= at && each < at + 1000).length),
   );
   expect(mostInSecond).toBeLessThanOrEqual(103);
 });
-
-const responseMs = 200;
-const auto = { max: 256 };
-
-/** Takes so many at once, and refuses others. */
-function hardLimit(most: number): Service {
-  let open = 0;
-  return {
-    received() {
-      if (open >= most) return { afterMs: 5, refused: true };
-      open += 1;
-      return { afterMs: responseMs };
-    },
-    responded() {
-      open -= 1;
-    },
-  };
-}
-
-/** Allows so many a second, and one second's worth at once. */
-function perSecond(rate: number, good: Reaction, retryAfterMs?: number): Service {
-  let left = rate;
-  let last = 0;
-  return {
-    received(now) {
-      left = Math.min(rate, left + ((now - last) * rate) / 1000);
-      last = now;
-      if (left < 1) return { afterMs: 5, refused: true, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-      left -= 1;
-      return good;
-    },
-  };
-}
 
 describe("a run that finds its limit", () => {
   // `npm run test:all` judges it by more seeds.
@@ -166,16 +112,14 @@ describe("a run that finds its limit", () => {
     },
   );
 
-  test.each([
-    ["20 a second", () => perSecond(20, { afterMs: responseMs })],
-    ["20 a second, with Retry-After: 1", () => perSecond(20, { afterMs: responseMs }, 1000)],
-    ["10 at once", () => hardLimit(10)],
-  ])("three workers that know nothing of each other, %s: refusals at most 40 %", async (_, service) => {
-    for (let seed = 1; seed <= 24; seed++) {
-      const random = numbersFrom(seed);
-      const rows = 334;
-      const { refused } = await simulate({ rows, concurrency: auto, service: service(), random, workers: 3 });
-      expect(refused / 1000, `seed ${seed}`).toBeLessThanOrEqual(0.4);
-    }
-  });
+  test.each(services.filter(({ name }) => /^(20 a second|10 at once)/.test(name)))(
+    "three workers that know nothing of each other, $name: refusals at most 40 %",
+    (service) => {
+      const shared = (): Limiter => new Limiter(Object.assign(new LimitSearch(256), { sharesService: true }));
+      for (let seed = 1; seed <= 24; seed++) {
+        const refused = simulateThree(service, shared, seed, 334) - 3 * 334;
+        expect(refused / 1000, `seed ${seed}`).toBeLessThanOrEqual(0.4);
+      }
+    },
+  );
 });

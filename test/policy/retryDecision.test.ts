@@ -11,7 +11,7 @@ import type { Phase, TransportFailure } from "../../src/transport/exchange.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { decideOf, type RetryInput, usual } from "../support/decisionRows.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { EventClock, noWork } from "../support/simulatedRun.js";
+import { EventClock, noWork } from "../support/refusals/simulate.js";
 import { transientCodes } from "../support/transientCodes.js";
 
 const decide = (changes: Partial<RetryInput>): number | undefined =>

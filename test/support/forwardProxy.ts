@@ -1,59 +1,37 @@
-import { once } from "node:events";
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
-import { afterAll, beforeAll, beforeEach } from "vitest";
-import { listen } from "./servers.js";
-import { soon } from "./turns.js";
+import { type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { TestServer, useServer } from "./servers.js";
 
 /** What a proxy was asked for: a tunnel to an authority, or a request for a whole URL. */
-export interface Forwarded {
+interface Forwarded {
   readonly method: string;
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A real proxy on a free port: it opens tunnels (CONNECT) and passes plain requests on. */
-export class ForwardProxy {
+/** A proxy that opens tunnels (CONNECT) and passes plain requests on. */
+class ForwardProxy extends TestServer {
   seen: Forwarded[] = [];
   /** The status it refuses everything with, when set. */
   refusal: number | undefined;
-  readonly #sockets: Set<Socket> = new Set();
-  readonly #server: Server = createServer((inbound, response) => this.#pass(inbound, response));
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  constructor() {
+    super();
+    this.server.on("connect", (inbound, socket, head) => this.#tunnel(inbound, socket, head));
   }
 
-  async start(): Promise<void> {
-    this.#server.on("connect", (inbound, socket, head) => this.#tunnel(inbound, socket as Socket, head));
-    await listen(this.#server);
-  }
-
-  reset(): void {
+  override reset(): void {
+    super.reset();
     this.seen = [];
     this.refusal = undefined;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    for (const socket of this.#sockets) socket.destroy();
-    await soon(closed, "the proxy closes");
   }
 
   #note({ method = "", url: target = "", headers }: IncomingMessage): void {
     this.seen.push({ method, target, headers });
   }
 
-  #tunnel(inbound: IncomingMessage, socket: Socket, head: Buffer): void {
+  #tunnel(inbound: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#note(inbound);
     if (this.refusal !== undefined) {
       socket.end(`HTTP/1.1 ${this.refusal} Refused\r\ncontent-length: 0\r\n\r\n`);
@@ -67,19 +45,11 @@ export class ForwardProxy {
       upstream.write(head);
       upstream.pipe(socket).pipe(upstream);
     });
-    for (const one of [socket, upstream]) {
-      this.#sockets.add(one);
-      one
-        .on("error", () => {})
-        .on("close", () => {
-          this.#sockets.delete(one);
-          socket.destroy();
-          upstream.destroy();
-        });
-    }
+    upstream.on("error", () => {}).on("close", () => socket.destroy());
+    socket.on("close", () => upstream.destroy());
   }
 
-  #pass(inbound: IncomingMessage, response: ServerResponse): void {
+  protected handle(inbound: IncomingMessage, response: ServerResponse): void {
     this.#note(inbound);
     if (this.refusal !== undefined) {
       response.writeHead(this.refusal).end();
@@ -97,9 +67,5 @@ export class ForwardProxy {
 
 /** A proxy for the tests of the calling file, forgetting between them. */
 export function useForwardProxy(): ForwardProxy {
-  const proxy = new ForwardProxy();
-  beforeAll(() => proxy.start());
-  beforeEach(() => proxy.reset());
-  afterAll(() => proxy.close());
-  return proxy;
+  return useServer(new ForwardProxy());
 }

@@ -1,24 +1,17 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import busboy from "busboy";
-import { afterAll, beforeAll, beforeEach } from "vitest";
 import { readByClient } from "./clientSockets.js";
 import { done } from "./responses.js";
-import { listen } from "./servers.js";
-import { soon, until } from "./turns.js";
+import { TestServer, useServer } from "./servers.js";
+import { until } from "./turns.js";
 
 /** A file part as busboy, a parser that is not ours, understood it. */
-export interface ReceivedFile {
+interface ReceivedFile {
   readonly part: string;
   readonly filename: string | undefined;
   readonly mimeType: string;
@@ -51,25 +44,10 @@ export interface Reply {
 export type Script = (request: ReceivedRequest, response: ServerResponse) => Reply | undefined;
 
 /** A real server on a free port that remembers what it received. */
-export class RecordingServer {
+export class RecordingServer extends TestServer {
   requests: ReceivedRequest[] = [];
-  /** Sockets accepted since the last reset. */
-  connections = 0;
-  readonly #server: Server = createServer((request, response) => void this.#receive(request, response));
   #script: Script = () => done;
   #socket: Socket | null = null;
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async start(): Promise<this> {
-    this.#server.on("connection", () => {
-      this.connections += 1;
-    });
-    await listen(this.#server);
-    return this;
-  }
 
   /** Responds to every request from now on. */
   reply(script: Reply | Script): void {
@@ -98,23 +76,16 @@ export class RecordingServer {
 
   /** Never ends an idle connection: then only the client can. */
   keepSocketsOpen(): void {
-    this.#server.keepAliveTimeout = 0;
+    this.server.keepAliveTimeout = 0;
   }
 
-  reset(): void {
+  override reset(): void {
+    super.reset();
     this.requests = [];
-    this.connections = 0;
     this.#script = () => done;
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await soon(closed, "the server closes");
-  }
-
-  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     const { method = "", url = "", headers, rawHeaders } = request;
@@ -156,11 +127,5 @@ export function sha256(bytes: Uint8Array): string {
 
 /** A recording server for the tests of the calling file, forgetting between them. */
 export function useRecordingServer(): RecordingServer {
-  const server = new RecordingServer();
-  beforeAll(async () => {
-    await server.start();
-  });
-  beforeEach(() => server.reset());
-  afterAll(() => server.close());
-  return server;
+  return useServer(new RecordingServer());
 }

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "./servers.js";
+import { endServer, listen } from "./servers.js";
 import { soon } from "./turns.js";
 
 /** A port of this machine that refuses every connection. */
-export interface RefusingPort {
+interface RefusingPort {
   readonly port: number;
   readonly url: string;
   close(): Promise<void>;
@@ -20,11 +20,7 @@ export async function refusingPort(): Promise<RefusingPort> {
   const near = await soon(connectFromBelow(await listen(server)), "a port below the system's is free");
   const [far] = await soon(accepted, "a connection is accepted");
   const port = near.localPort as number;
-  const close = async (): Promise<void> => {
-    near.destroy();
-    far.destroy();
-    await soon(once(server.close(), "close"), "the server closes");
-  };
+  const close = (): Promise<void> => endServer(server, new Set([near, far]));
   return { port, url: `http://127.0.0.1:${port}`, close };
 }
 

@@ -11,34 +11,26 @@ interface ThreadServerOptions {
 
 /** A server that responds while this thread is busy. */
 export class ThreadServer {
-  readonly #worker: Worker;
-  readonly #port: number;
-  readonly #secure: boolean;
   /** Requests of node:http that it has read, and responses that it has handed over: known also while this thread is busy. */
-  readonly progress: Int32Array;
+  readonly progress: Int32Array = new Int32Array(new SharedArrayBuffer(8));
+  readonly #worker: Worker;
+  readonly #scheme: string;
+  #port = 0;
 
-  private constructor(
-    worker: Worker,
-    port: number,
-    { secure = false }: ThreadServerOptions,
-    progress: Int32Array,
-  ) {
-    this.#worker = worker;
-    this.#port = port;
-    this.#secure = secure;
-    this.progress = progress;
+  private constructor(options: ThreadServerOptions) {
+    const workerData = { ...options, progress: this.progress, cert: certificate, key: certificateKey };
+    this.#worker = new Worker(program, { eval: true, workerData });
+    this.#scheme = options.secure ? "https" : "http";
   }
 
   static async start(options: ThreadServerOptions): Promise<ThreadServer> {
-    const progress = new Int32Array(new SharedArrayBuffer(8));
-    const workerData = { ...options, progress, cert: certificate, key: certificateKey };
-    const worker = new Worker(program, { eval: true, workerData });
-    const [port] = (await soon(once(worker, "message"), "a server in a thread listens")) as [number];
-    return new ThreadServer(worker, port, options, progress);
+    const server = new ThreadServer(options);
+    [server.#port] = await soon(once(server.#worker, "message"), "a server in a thread listens");
+    return server;
   }
 
   get url(): string {
-    return `${this.#secure ? "https" : "http"}://localhost:${this.#port}`;
+    return `${this.#scheme}://localhost:${this.#port}`;
   }
 
   /** Connections accepted and requests received since this was last asked. */

@@ -1,13 +1,13 @@
 // npm run check:generators -- --conformance: clients of several languages under `tunerank conformance`; what a machine
 // lacks is said. With --all the broken clients of every language, too, and what ran to its end as it should is written into
-// docs/data/conformance.json; --rows prints which rows tell of which broken clients; --only TEXT runs the clients and languages that have the text in their names.
+// docs/data/conformance.json; --only TEXT runs the clients and languages that have the text in their names.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { recordRun } from "../../../scripts/lastRuns.js";
-import { languages, printRows, type Score, scoresOf } from "../../../test/mutation/clients.js";
+import { languages, survivorsIn } from "../../../test/mutation/clients.js";
 import { today } from "../check/results.js";
 import { missing, root } from "../check/toolchains.js";
 import { type Client, clients } from "./clients.js";
@@ -24,11 +24,10 @@ export function askedFor(only: readonly string[]) {
 
 /** Runs the clients and prints what came of them. `all`: every language's mutants, too; the results are written. */
 export async function checkConformance(
-  { all, rows }: Readonly<Record<"all" | "rows", boolean>>,
+  { all }: { readonly all: boolean },
   only: readonly string[] = [],
 ): Promise<void> {
   const asked = askedFor(only);
-  if (rows) return await printRows(languages.filter(asked));
   if (![...clients, ...languages].some(asked))
     throw new Error(`No client or language has ${only} in its name.`);
   const results: Result[] = [];
@@ -45,33 +44,22 @@ export async function checkConformance(
     if (failed > 0 !== (client.generated === true)) process.exitCode = 1;
     else results.push(result);
   }
-  const scores = await scoresOf(languages.filter((one) => (all || one.name === "python") && asked(one)));
-  if (scores.some(({ survivors }) => survivors.length > 0)) process.exitCode = 1;
-  if (all) await write(results, scores);
-  const isWhole = all && results.length === clients.length && scores.length === languages.length;
+  const counts = await survivorsIn(languages.filter((one) => (all || one.name === "python") && asked(one)));
+  if (counts.some((count) => count > 0)) process.exitCode = 1;
+  if (all) await write(results);
+  const isWhole = all && results.length === clients.length && counts.length === languages.length;
   if (isWhole && process.exitCode === undefined) recordRun("generatorsConformance");
 }
 
 /** Puts what ran to its end as it should into the results that are kept. */
-async function write(results: readonly Result[], scores: readonly Score[]): Promise<void> {
-  const kept = JSON.parse(await readFile(file, "utf8")) as {
-    readonly clients: readonly Result[];
-    readonly mutants: readonly (Omit<Score, "survivors"> & { readonly date: string })[];
-  };
-  const good = scores.filter(({ survivors }) => survivors.length === 0);
-  const mutantScores = languages.flatMap(({ language }) => {
-    const score = good.find((one) => one.language === language);
-    if (!score) return kept.mutants.filter((one) => one.language === language);
-    const { killed, of, notMade } = score;
-    return [{ language, date: today(), killed, of, notMade }];
-  });
+async function write(results: readonly Result[]): Promise<void> {
+  const kept = JSON.parse(await readFile(file, "utf8")) as { readonly clients: readonly Result[] };
   const data = {
     ...kept,
     revision: results[0]?.revision ?? kept.clients[0]?.revision,
     clients: clients.flatMap(({ name }) =>
       [...results, ...kept.clients].filter((result) => result.name === name).slice(0, 1),
     ),
-    mutants: mutantScores,
   };
   await writeFile(file, `${JSON.stringify(data, null, 2)}\n`);
 }

@@ -10,7 +10,7 @@ import { root } from "../project.js";
 import { type Change, certifyClient, type Language } from "./clients.js";
 
 /** A way in which a client breaks. */
-export interface Mutant {
+interface Mutant {
   readonly name: string;
   readonly sentence: string;
   readonly rule: string;
@@ -18,14 +18,14 @@ export interface Mutant {
   readonly found?: string;
 }
 
-/** One that lives: nothing failed of what should, or it was not run to its end. */
-export interface Survivor {
+/** A mutant that lives: nothing failed of what should, or it was not run to its end. */
+interface Survivor {
   readonly name: string;
   readonly why: string;
 }
 
 /** Runs a client to the end of its rows; undefined is the unbroken one. */
-export type RunClient = (runner: string, mutant: string | undefined) => Promise<void>;
+type RunClient = (runner: string, mutant: string | undefined) => Promise<void>;
 
 const read = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), "utf8"));
 
@@ -34,33 +34,25 @@ export const mutants: readonly Mutant[] = (
   read("contract/conformance/mutants.json") as { mutants: readonly Mutant[] }
 ).mutants;
 
-/** By language and mutant, what is changed in the client; a sentence says why it cannot be made there. */
+/** By language and mutant, what is changed in the client. */
 export const broken = read("test/support/conformance/broken.json") as Readonly<
-  Record<Language, Readonly<Record<string, readonly Change[] | string>>>
+  Partial<Record<Language, Readonly<Record<string, readonly Change[]>>>>
 >;
 
 /** The names of the mutants that a language has. */
 export function namesOf(language: Language): ReadonlySet<string> {
-  return new Set(Object.keys(broken[language]).filter((name) => typeof broken[language][name] !== "string"));
-}
-
-/** The rows that a client fails, with what differs. */
-async function failedRows(...of: Parameters<typeof failuresOf>): Promise<readonly string[]> {
-  return (await failuresOf(...of)).map(
-    ({ id, result, differences }) => `${result}: ${id} (${differences.join("; ")})`,
-  );
+  return new Set(Object.keys(broken[language] ?? {}));
 }
 
 /**
- * What comes of the rows that a client does not pass.
+ * The rows that a client does not pass, with what differs.
  * @param isEnough Whether the first difference ends the run: a row that could be served again, on a busy machine, is not.
  */
-export async function failuresOf(
+async function failedRows(
   ids: readonly string[],
   client: (runner: string) => Promise<void>,
   isEnough = false,
-  timeoutMs = 90_000,
-): Promise<readonly RowResult[]> {
+): Promise<readonly string[]> {
   const cells = (await everyCell()).filter(({ id }) => ids.includes(id));
   if (cells.length !== ids.length) throw new Error(`Not all of these are rows: ${ids.join(", ")}.`);
   const stop = new AbortController();
@@ -69,7 +61,7 @@ export async function failuresOf(
   const { results } = await run({
     cells,
     port: 0,
-    timeoutMs,
+    timeoutMs: 90_000,
     signal: stop.signal,
     onListening: (url) => {
       // One that breaks down has failed what it leaves.
@@ -85,7 +77,9 @@ export async function failuresOf(
     },
     onRefusal: () => {},
   });
-  return [...first, ...results.filter(({ result }) => result !== "passed")];
+  return [...first, ...results.filter(({ result }) => result !== "passed")].map(
+    ({ id, result, differences }) => `${result}: ${id} (${differences.join("; ")})`,
+  );
 }
 
 let cells: Promise<readonly Cell[]> | undefined;
@@ -137,34 +131,8 @@ export async function survivorsOf(
 /** A client of a language: each run is of a copy, broken in the way that is named. */
 export function brokenClient(language: Language, workers = 4): RunClient {
   return async (runner, mutant) => {
-    const how = mutant === undefined ? [] : broken[language][mutant];
-    if (!Array.isArray(how)) throw new Error(`${language} is not broken by ${mutant}.`);
+    const how = mutant === undefined ? [] : broken[language]?.[mutant];
+    if (!how) throw new Error(`${language} is not broken by ${mutant}.`);
     await certifyClient(language, runner, { changes: how, workers: mutant === undefined ? 16 : workers });
   };
-}
-
-// Rows of default limits and drawn waits take minutes, and each is a rule of README.
-const isLong = ({ id, large }: Cell): boolean => large === true || /^exchanges\/(default|jitter)-/.test(id);
-
-/** By mutant, which of all rows fail but the long ones, by how many clients at once. */
-export async function failuresByMutant(
-  names: ReadonlySet<string>,
-  client: RunClient,
-  workers: number,
-): Promise<Readonly<Record<string, readonly string[]>>> {
-  const ids = (await everyCell()).filter((cell) => !isLong(cell)).map(({ id }) => id);
-  const waiting = [...names];
-  const found: Record<string, readonly string[]> = {};
-  const work = async (): Promise<void> => {
-    for (let name = waiting.shift(); name; name = waiting.shift()) {
-      // One that waits for hours has failed other rows by then.
-      const failed = await failuresOf(ids, (url) => client(url, name), false, 20_000);
-      // A client that breaks down proves nothing by the rows that it leaves.
-      found[name] = failed.flatMap(({ id, result, differences }) =>
-        result === "failed" && differences[0] !== "no outcome was posted" ? [id] : [],
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: workers }, work));
-  return found;
 }

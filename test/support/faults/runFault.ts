@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import tls, { type TlsOptions } from "node:tls";
@@ -19,8 +18,8 @@ import { connect, type OperationCall, operationCalls, transports } from "../clie
 import { TestClock } from "../clock.js";
 import { type DecisionRow, decisionRows } from "../decisionRows.js";
 import { goodText } from "../responses.js";
-import { listen } from "../servers.js";
-import { soon, turns } from "../turns.js";
+import { endServer, listen, socketsOf } from "../servers.js";
+import { turns } from "../turns.js";
 
 /** Where a faulty service is, and what it has seen. */
 export interface Place {
@@ -161,7 +160,6 @@ export interface Behaviour {
 /** Starts a service over bare sockets on a free port that behaves so, and counts what it sees. */
 export async function serve(behaviour: Behaviour): Promise<Place> {
   const { connection, headers, request, tls: secure, scheme = secure ? "https" : "http" } = behaviour;
-  const sockets = new Set<Socket>();
   const elsewhere = createServer((socket) => {
     place.strayed += 1;
     socket.on("error", () => {}).destroy();
@@ -184,10 +182,7 @@ export async function serve(behaviour: Behaviour): Promise<Place> {
   const server = secure
     ? tls.createServer(secure, serveOne).on("tlsClientError", () => {})
     : createServer(serveOne);
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
-  });
+  const sockets = socketsOf(server);
   const ports = await Promise.all([server, elsewhere].map((each) => listen(each)));
   const place = {
     options: { baseUrl: `${scheme}://127.0.0.1:${ports[0]}` },
@@ -198,11 +193,8 @@ export async function serve(behaviour: Behaviour): Promise<Place> {
     readOn() {
       for (const socket of sockets) socket.resume();
     },
-    async close() {
-      const closed = Promise.all([server, elsewhere].map((each) => once(each.close(), "close")));
-      for (const socket of sockets) socket.destroy();
-      await soon(closed, "a faulty service closes");
-    },
+    close: async () =>
+      void (await Promise.all([endServer(server, sockets), endServer(elsewhere, new Set())])),
   };
   return place;
 }

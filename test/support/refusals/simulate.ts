@@ -4,6 +4,7 @@ import { seededRandom } from "../../../bench/outage/simulate.js";
 import { Failure } from "../../../src/errors/failure.js";
 import type { Limiter } from "../../../src/policy/limiter.js";
 import { retryAfterMs } from "../../../src/policy/ofResponse.js";
+import { Pace } from "../../../src/policy/rate.js";
 import type { RetryState } from "../../../src/policy/retry.js";
 import { Lane, type machineClock, Run, type Work } from "../../../src/policy/run.js";
 import { headersOf, type No } from "./server.js";
@@ -45,9 +46,37 @@ export const noWork: Work<never, never> = {
   settled() {},
 };
 
+/** A declared rate, and what it counts of each row. */
+interface Declared {
+  readonly rate: ConstructorParameters<typeof Pace>[0]["rate"];
+  readonly bytesOf?: (row: number) => number;
+  readonly tokensOf?: (row: number) => number;
+}
+
 /** @param limiterOf Makes the limiter of each program: a rejected key ends one, and another starts */
-export function simulate(service: Service, limiterOf: () => Limiter, seed: number, rows = 1000): Figures {
-  return new Simulation(service, limiterOf, seed).run(rows);
+export function simulate(
+  service: Service,
+  limiterOf: () => Limiter,
+  seed: number,
+  rows = 1000,
+  declared?: Declared,
+): Figures {
+  return new Simulation(service, limiterOf, seed, declared).run(rows);
+}
+
+/** Three programs at one service, which know nothing of each other. @returns The requests of all */
+export function simulateThree(
+  service: Service,
+  limiterOf: () => Limiter,
+  seed: number,
+  rows: number,
+): number {
+  const first = new Simulation(service, limiterOf, seed);
+  const others = [1, 2].map((at) => new Simulation(service, limiterOf, seed + 7919 * at, undefined, first));
+  const all = [first, ...others];
+  for (const [at, each] of all.entries()) first.place.clock.after(50 * at, () => each.begin(rows));
+  while (all.some(({ done }) => done < rows)) first.step();
+  return all.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 /**
@@ -69,58 +98,74 @@ export function simulateSecond(
 class Simulation {
   #service: Service;
   readonly #limiterOf: () => Limiter;
-  readonly #clock = new EventClock();
   readonly #seed: number;
   readonly #random: () => number;
-  #rule: Rule;
-  // When the service saw its first request.
-  #serviceFrom = 0;
+  readonly #declared: Declared | undefined;
+  #pace: Pace | undefined;
+  // The service as all programs meet it: since when, and how much of it is in use.
+  readonly place: { readonly clock: EventClock; rule: Rule; from: number; active: number };
   // The rows that no program has begun, or that one left behind.
   #left: number[] = [];
   #underWay = new Set<Call>();
   #schedule!: Run;
-  #active = 0;
   #rows = 0;
-  #done = 0;
-  #requests = 0;
+  done = 0;
+  requests = 0;
   #lost = 0;
   #lastMs = 0;
 
-  constructor(service: Service, limiterOf: () => Limiter, seed: number) {
+  /** @param beside A program that sends to the same place */
+  constructor(
+    service: Service,
+    limiterOf: () => Limiter,
+    seed: number,
+    declared?: Declared,
+    beside?: Simulation,
+  ) {
     this.#service = service;
     this.#limiterOf = limiterOf;
     this.#seed = seed;
     this.#random = seededRandom(seed);
-    this.#rule = service.open(seed);
+    this.#declared = declared;
+    this.place = beside?.place ?? { clock: new EventClock(), rule: service.open(seed), from: 0, active: 0 };
   }
 
   /** The rows that follow are sent to another service. */
   replace(service: Service): void {
     this.#service = service;
-    this.#rule = service.open(this.#seed);
-    this.#serviceFrom = this.#clock.now();
+    Object.assign(this.place, { rule: service.open(this.#seed), from: this.place.clock.now() });
   }
 
   /** Runs so many rows, other than those of an earlier run. */
   run(rows: number): Figures {
     const isFirst = this.#rows === 0;
-    const beganMs = this.#clock.now();
-    this.#rows += rows;
-    this.#left = Array.from({ length: rows }, (_, row) => this.#rows - 1 - row);
-    [this.#requests, this.#lost] = [0, 0];
-    this.#start();
-    while (this.#done < this.#rows) if (!this.#clock.next()) throw new Error("Nothing is left to happen.");
+    const beganMs = this.place.clock.now();
+    this.begin(rows);
+    while (this.done < this.#rows) this.step();
     this.#schedule.close();
     return {
       ms: this.#lastMs - beganMs,
-      requests: this.#requests,
+      requests: this.requests,
       lost: this.#lost - (isFirst ? (this.#service.poison ?? 0) : 0),
     };
   }
 
+  begin(rows: number): void {
+    this.#rows += rows;
+    this.#left = Array.from({ length: rows }, (_, row) => this.#rows - 1 - row);
+    [this.requests, this.#lost] = [0, 0];
+    this.#start();
+  }
+
+  step(): void {
+    if (!this.place.clock.next()) throw new Error("Nothing is left to happen.");
+  }
+
   #start(): void {
-    const parts = { limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true, maxPauseMs: 60_000 };
-    const schedule = new Run(parts, noWork);
+    const { clock } = this.place;
+    this.#pace = this.#declared && new Pace(this.#declared);
+    const parts = { limiter: this.#limiterOf(), clock, pace: this.#pace, untilDeadline: true };
+    const schedule = new Run({ ...parts, maxPauseMs: 60_000 }, noWork);
     schedule.begin = (now) => this.#begin(schedule, now);
     this.#schedule = schedule;
     schedule.advance();
@@ -130,7 +175,8 @@ class Simulation {
     while (schedule.isOpen(now) && this.#underWay.size < pendingForEach * schedule.limiter.limit) {
       const row = this.#left.pop();
       if (row === undefined) break;
-      const call = new Call(schedule, row, now + timeoutMs, (call, now) => this.#send(call, now));
+      const bytes = this.#declared?.bytesOf?.(row) ?? 0;
+      const call = new Call(schedule, row, bytes, now + timeoutMs, (call, now) => this.#send(call, now));
       this.#underWay.add(call);
       call.begin(now);
     }
@@ -138,13 +184,14 @@ class Simulation {
 
   #send(call: Call, now: number): void {
     const schedule = this.#schedule;
-    this.#requests += 1;
-    this.#active += 1;
-    const said = this.#rule({ row: call.row, at: now, ms: now - this.#serviceFrom, active: this.#active });
+    const { place } = this;
+    this.requests += 1;
+    place.active += 1;
+    const said = place.rule({ row: call.row, at: now, ms: now - place.from, active: place.active });
     const no = said !== undefined && "status" in said ? said : undefined;
     const workMs = said === undefined ? this.#service.responseMs : "afterMs" in said ? said.afterMs : 0;
-    this.#clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
-      this.#active -= 1;
+    place.clock.after(workMs + overheadMs + noiseMs * this.#random(), () => {
+      place.active -= 1;
       if (schedule !== this.#schedule) return;
       if (no === undefined) this.#settle(call, true);
       else this.#reject(call, no);
@@ -153,7 +200,7 @@ class Simulation {
   }
 
   #reject(call: Call, no: No): void {
-    const now = this.#clock.now();
+    const now = this.place.clock.now();
     const timeLeftMs = call.deadline - now;
     const failure = failureOf(no, now);
     const { retries } = call;
@@ -171,7 +218,7 @@ class Simulation {
   // A row whose deadline passes while it waits for its turn is lost.
   #wait(call: Call, ms: number, timeLeftMs: number): void {
     const schedule = this.#schedule;
-    call.unset = this.#clock.after(timeLeftMs, () => {
+    call.unset = this.place.clock.after(timeLeftMs, () => {
       if (schedule !== this.#schedule || !schedule.waiting.delete(call)) return;
       this.#settle(call, false);
       schedule.advance();
@@ -180,10 +227,12 @@ class Simulation {
   }
 
   #settle(call: Call, isRanked: boolean): void {
-    this.#done += 1;
-    this.#lastMs = this.#clock.now();
-    if (isRanked) call.responded();
-    else this.#lost += 1;
+    this.done += 1;
+    this.#lastMs = this.place.clock.now();
+    if (isRanked) {
+      call.responded();
+      this.#pace?.counted(this.#declared?.tokensOf?.(call.row), call.bytes, call.estimated);
+    } else this.#lost += 1;
     this.#underWay.delete(call);
   }
 
@@ -192,8 +241,11 @@ class Simulation {
     for (const { row } of this.#underWay) this.#left.push(row);
     this.#underWay.clear();
     // What is in flight belongs to no schedule.
-    this.#schedule = new Run({ limiter: this.#limiterOf(), clock: this.#clock, untilDeadline: true }, noWork);
-    this.#clock.after(restartMs, () => this.#start());
+    this.#schedule = new Run(
+      { limiter: this.#limiterOf(), clock: this.place.clock, untilDeadline: true },
+      noWork,
+    );
+    this.place.clock.after(restartMs, () => this.#start());
   }
 }
 
@@ -207,8 +259,14 @@ class Call extends Lane {
   readonly #schedule: Run;
   readonly #send: (call: Call, now: number) => void;
 
-  constructor(schedule: Run, row: number, deadline: number, send: (call: Call, now: number) => void) {
-    super(schedule);
+  constructor(
+    schedule: Run,
+    row: number,
+    bytes: number,
+    deadline: number,
+    send: (call: Call, now: number) => void,
+  ) {
+    super(schedule, bytes);
     this.row = row;
     this.deadline = deadline;
     this.#schedule = schedule;
