@@ -244,6 +244,7 @@ describe.each(transports)("over $name", ({ name, options }) => {
     const error = await failureOf(() => client.datasets.upload("reviews", file));
     expect(error).toMatchObject({ code: "FAILED_PRECONDITION", executed: "unknown", codeSource: "client" });
     expect(error.attempts).toMatchObject([{ code: "UNAVAILABLE" }]);
+    expect(error.message).toContain("changed");
     expect(server.used).toHaveLength(1);
   });
 
