@@ -3,14 +3,12 @@ import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import type { CallOptions, CallPromise, ClientOptions, StatusError } from "../../src/index.js";
 import { added, addOperations } from "../support/addedOperations.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
 import { failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
-import { unreleased } from "../support/contract.js";
 import { copyProject, root, run, temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { reset, silence } from "../support/responses.js";
@@ -118,15 +116,8 @@ test(
       (name) => `dist/overlays/${name}`,
     );
     await inCopy("npx", "redocly", "lint", "openapi.yaml");
-    await inCopy(
-      "npx",
-      "redocly",
-      "lint",
-      "--config",
-      "scripts/build/redocly.yaml",
-      ...documents,
-      ...overlays,
-    );
+    const lint = ["redocly", "lint", "--config", "scripts/build/redocly.yaml"];
+    await inCopy("npx", ...lint, ...documents, ...overlays);
     for (const name of documents) {
       const { paths, components } = JSON.parse(await readCopy(name));
       const item = paths["/v1/accounts/{account_id}/evaluators/{evaluator_id}"];
@@ -148,33 +139,6 @@ test(
   },
   5 * minutes,
 );
-
-test("the overlays name each method, and say of each kind what the vendor repeats", async () => {
-  const of = async (vendor: string) => {
-    const { actions } = parse(await readCopy(`dist/overlays/${vendor}.yaml`));
-    return Object.fromEntries(
-      actions.map(({ description, update }: { description: string; update: object }) => [
-        description,
-        update,
-      ]),
-    );
-  };
-  const [speakeasy, fern] = [await of("speakeasy"), await of("fern")];
-  expect(speakeasy.listEvaluators).toMatchObject({
-    "x-speakeasy-group": "evaluators",
-    "x-speakeasy-name-override": "list",
-    "x-speakeasy-retries": { strategy: "backoff" },
-  });
-  expect(speakeasy.deleteEvaluator).toHaveProperty("x-speakeasy-retries");
-  for (const id of ["createEvaluator", "startEvaluator"]) {
-    expect(speakeasy[id]).not.toHaveProperty("x-speakeasy-retries");
-    expect(fern[id]).toMatchObject({
-      "x-fern-sdk-group-name": ["evaluators"],
-      "x-fern-retries": { disabled: true },
-    });
-  }
-  expect(fern.getDataset).toEqual({ "x-fern-sdk-group-name": ["datasets"], "x-fern-sdk-method-name": "get" });
-});
 
 describe("the docs have", () => {
   const pageOf = (id: string) => readCopy(`site/reference/${id}.md`);
@@ -313,9 +277,22 @@ const uses: Readonly<Record<string, Use>> = {
   },
 };
 
+const connected = (options: ClientOptions = {}): AddedClient =>
+  createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "acme", ...options });
+
+test.each(Object.entries(uses))("%s ends at the deadline of its row", async (operation, row) => {
+  server.reply(silence);
+  clock.install();
+  const running = failureOf(() => row.call(connected()));
+  await Promise.race([server.received(), running]);
+  clock.pass(row.timeoutMs - 2);
+  expect(await isPending(running)).toBe(true);
+  clock.pass(2);
+  expect(await running).toMatchObject({ operation, code: "DEADLINE_EXCEEDED", codeSource: "client" });
+});
+
 describe.each(transports)("over $name", ({ options }) => {
-  const client = (): AddedClient =>
-    createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "acme", ...options });
+  const client = (): AddedClient => connected(options);
 
   test.each(Object.entries(uses))("%s sends what its row says", async (_, { call, request }) => {
     const { method, url, body, headers = {} } = request;
@@ -356,20 +333,6 @@ describe.each(transports)("over $name", ({ options }) => {
     },
   );
 
-  test.each(Object.entries(uses))(
-    "%s ends at the deadline of its row",
-    async (operation, { call, timeoutMs }) => {
-      server.reply(silence);
-      clock.install();
-      const running = failureOf(() => call(client()));
-      await Promise.race([server.received(), running]);
-      clock.pass(timeoutMs - 2);
-      expect(await isPending(running)).toBe(true);
-      clock.pass(2);
-      expect(await running).toMatchObject({ operation, code: "DEADLINE_EXCEEDED", codeSource: "client" });
-    },
-  );
-
   test("a response that is larger than its row says is not read", async () => {
     server.reply({ text: new Uint8Array(4097) });
     expect(await failureOf(() => client().datasets.download("reviews"))).toMatchObject({
@@ -378,106 +341,20 @@ describe.each(transports)("over $name", ({ options }) => {
     });
     expect(server.requests).toHaveLength(1);
   });
-
-  test.each([
-    ["a path for an id", () => client().datasets.get("accounts/acme/datasets/reviews"), "datasetId"],
-    ["an empty id", () => client().datasets.get(""), "datasetId"],
-    ["an id that is no text", () => client().datasets.get(7 as never), "datasetId"],
-    ["a missing field", () => client().evaluators.create({}), "displayName"],
-    ["a field of another type", () => client().evaluators.create({ displayName: 3 }), "displayName"],
-    ["a number below the least", () => client().evaluators.create({ ...grader, threshold: -1 }), "threshold"],
-    ["a body that is none", () => client().evaluators.replace("grader", null as never), "body"],
-    ["a list that is none", () => client().evaluators.list({ label: "a" }), "label"],
-    ["a page of nothing", () => client().evaluators.list({ page_size: 0 }), "page_size"],
-    ["a parameter that there is not", () => client().evaluators.list({ pageSize: 1 }), "pageSize"],
-    [
-      "an option that there is not",
-      () => client().evaluators.start("grader", { timeout: 1 } as never),
-      "timeout",
-    ],
-  ])("%s is refused before anything is sent", async (_, call, name) => {
-    const error: StatusError = await failureOf(call);
-    expect(error.code).toMatch(/^(INVALID_ARGUMENT|OUT_OF_RANGE)$/);
-    expect(error.message).toContain(name);
-    expect(server.requests).toEqual([]);
-  });
 });
 
-describe("x-retry and x-timeout-ms of scaleDeployment, changed in openapi.yaml alone, are followed by", () => {
-  const scale = { operation: "scaleDeployment" };
-  let client: { deployments: { scale(id: string, count: number): CallPromise<void> } };
-
-  beforeAll(async () => {
-    const text = await readFile(path.join(root, "openapi.yaml"), "utf8");
-    const changed = text.replace(
-      /(x-sdk-method: deployments\.scale\n +x-retry: )set(\n +x-timeout-ms: )30000/,
-      "$1append$27000",
-    );
-    expect(changed).not.toBe(text);
-    await writeFile(path.join(copy.folder, "openapi.yaml"), unreleased(changed));
-    await inCopy("npm", "run", "generate");
-    await inCopy("npm", "run", "build");
-    const entry = pathToFileURL(path.join(copy.folder, "dist/index.js")).href;
-    const built = await import(/* @vite-ignore */ `${entry}?changed`);
-    client = built.createClient({ baseUrl: "http://127.0.0.1:1", apiKey: canaryKey, accountId: "acme" });
-  }, 10 * minutes);
-
-  const connected = () =>
-    (client as unknown as { withOptions(options: object): typeof client }).withOptions({
-      baseUrl: server.url,
-    });
-
-  test("the client", async () => {
-    server.reply(reset);
-    expect(await failureOf(() => connected().deployments.scale("prod", 2))).toMatchObject(scale);
-    expect(server.requests).toHaveLength(1);
-    server.reset();
-    server.reply(silence);
-    clock.install();
-    const running = failureOf(() => connected().deployments.scale("prod", 2));
-    await Promise.race([server.received(), running]);
-    clock.pass(6998);
-    expect(await isPending(running)).toBe(true);
-    clock.pass(2);
-    expect(await running).toMatchObject({ ...scale, code: "DEADLINE_EXCEEDED" });
-  });
-
-  test("the conformance data", async () => {
-    const { operations } = JSON.parse(await readCopy("contract/conformance/operations.json"));
-    expect(operations.scaleDeployment.repeatable).toBe(false);
-    const { rows } = JSON.parse(await readCopy("contract/conformance/retries.json"));
-    const lost = rows.find(({ event }: { event: string }) => event === "reset-before-headers");
-    expect(lost.operations.scaleDeployment).toMatchObject({ requests: 1, notRetried: "not-safe" });
-    expect(lost.operations.scaleDeployment).toEqual(lost.operations.uploadDatasetFile);
-  });
-
-  test("the published documents and the overlays", async () => {
-    const { paths } = JSON.parse(await readCopy("dist/openapi.json"));
-    expect(paths["/v1/accounts/{account_id}/deployments/{deployment_id}:scale"].patch).toMatchObject({
-      "x-retry": "append",
-      "x-retry-safe": false,
-      "x-timeout-ms": 7000,
-    });
-    const overlay = async (name: string) =>
-      parse(await readCopy(`dist/overlays/${name}.yaml`)).actions.find(
-        ({ description }: { description: string }) => description === "scaleDeployment",
-      ).update;
-    expect(await overlay("fern")).toHaveProperty("x-fern-retries", { disabled: true });
-    expect(await overlay("speakeasy")).not.toHaveProperty("x-speakeasy-retries");
-  });
-
-  test("the README, the guides and the reference", async () => {
-    expect(await readCopy("README.md")).toContain("| What happened | resume | rerank | scale, upload |");
-    expect(await readCopy("docs/guide/retries.md")).toContain("| append (scale, upload) |");
-    const pages = `
-      import { contractPages } from "./docs/build/pages.js";
-      const pages = new Map((await contractPages()).map(({ path, text }) => [path, text]));
-      console.log(pages.get("reference/scale.md"));
-    `;
-    const page = await inCopy(process.execPath, "--import", "tsx", "--input-type=module", "--eval", pages);
-    expect(page).toContain(
-      "Its retry class is [`append`](/guide/extensions.md#x-retry): it is not idempotent.",
-    );
-    expect(page).toContain("A call takes at most 7 s by default.");
-  });
+// The rules of fields have their words in schemaRules.test.ts, and those of the command line beside it.
+test.each<[what: string, call: (client: AddedClient) => CallPromise<unknown>, name: string]>([
+  ["a path for an id", ({ datasets }) => datasets.get("accounts/acme/datasets/reviews"), "datasetId"],
+  ["an id that is no text", ({ datasets }) => datasets.get(7 as never), "datasetId"],
+  ["a missing field", ({ evaluators }) => evaluators.create({}), "displayName"],
+  ["a body that is none", ({ evaluators }) => evaluators.replace("grader", null as never), "body"],
+  ["a list that is none", ({ evaluators }) => evaluators.list({ label: "a" }), "label"],
+  ["a parameter that there is not", ({ evaluators }) => evaluators.list({ pageSize: 1 }), "pageSize"],
+  ["no such option", ({ evaluators }) => evaluators.start("grader", { timeout: 1 } as never), "timeout"],
+])("%s is refused before anything is sent", async (_, call, name) => {
+  const error: StatusError = await failureOf(() => call(connected()));
+  expect(error.code).toBe("INVALID_ARGUMENT");
+  expect(error.message).toContain(name);
+  expect(server.requests).toEqual([]);
 });

@@ -140,16 +140,6 @@ test("our client passes every row of the added operations", async () => {
   expect((await outcome).exitCode).toBe(0);
 });
 
-test("over fetch, too", async () => {
-  const { url, report } = await startRunner([...sample, ...exchanges]);
-  await certify(url, () => ({ fetch: globalThis.fetch }));
-  expect(await report()).toMatchObject({
-    passed: sample.length + exchanges.length,
-    failed: 0,
-    skipped: 0,
-  });
-});
-
 test.for(Object.keys(hasLanguage) as Language[])(
   "the client in contract/conformance/%s takes them from operations.json",
   async (language, { skip }) => {

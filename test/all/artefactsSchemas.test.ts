@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Json, JsonObject } from "../../scripts/build/json.js";
 import { contract } from "../support/contract.js";
 import { publishContract } from "../support/publishedContract.js";
@@ -124,51 +124,20 @@ const examples = distinct(exampleValues());
 const shared = distinct([...examples, ...examples.flatMap(mutationsOf), ...singles]);
 const verdict31 = verdictsOf(new Ajv2020({ strict: false, formats }), openapi31);
 
-/** What the 3.1 document says to each value tried on a schema. */
-function verdictsOn(schema: string): { value: Json; isValid: boolean }[] {
-  return distinct([...shared, ...propertyValues(schema)]).map((value) => {
-    return { value, isValid: verdict31(schema, value) };
-  });
-}
+const verdict30 = verdictsOf(readerOf30(), openapi30);
 
-/** The values that the two documents judge differently. */
-function differences(verdict30: Verdict, schema: string): Json[] {
-  const differing = verdictsOn(schema).filter(({ value, isValid }) => verdict30(schema, value) !== isValid);
-  return differing.map(({ value }) => value);
-}
-
-describe("3.0 and 3.1 judge every value alike:", () => {
-  const verdict30 = verdictsOf(readerOf30(), openapi30);
-
-  test.each(names)("%s", (schema) => {
-    const verdicts = new Set(verdictsOn(schema).map(({ isValid }) => isValid));
-    const both = schema === "ErrorBody" ? [true] : [true, false];
-    expect(verdicts, "the values reach every verdict that the schema has").toEqual(new Set(both));
-    // JSON holds no file, so 3.1 gives it no type: values other than texts stand for none.
-    const isText = (value: unknown): boolean => schema !== "DatasetUpload" || isFileText(value);
-    expect(differences(verdict30, schema).filter(isText)).toEqual([]);
-  });
+test.each(names)("3.0 and 3.1 judge every value of %s alike", (schema) => {
+  const values = distinct([...shared, ...propertyValues(schema)]);
+  const valid = values.filter((value) => verdict31(schema, value));
+  expect(valid, "the values reach every verdict that the schema has").not.toEqual([]);
+  if (schema !== "ErrorBody") expect(valid.length).toBeLessThan(values.length);
+  // JSON holds no file, so 3.1 gives it no type: values other than texts stand for none.
+  const isText = (value: unknown): boolean => schema !== "DatasetUpload" || isFileText(value);
+  const known = new Set(valid);
+  const differing = values.filter((value) => verdict30(schema, value) !== known.has(value));
+  expect(differing.filter(isText)).toEqual([]);
 });
 
 function isFileText(value: unknown): boolean {
   return typeof value !== "object" || value === null || !("file" in value) || typeof value.file === "string";
 }
-
-describe("the comparison notices", () => {
-  test.each([
-    ["DpoConfig", "an inclusive bound", "properties/beta", { type: "number", minimum: 0, maximum: 0.5 }],
-    ["BaseTrainingConfig", "a lost exclusion", "not", undefined],
-    ["JobProgress", "a moved bound", "properties/percent/maximum", 101],
-    ["LearningRateScheduler", "a second variant", "maxProperties", 2],
-    ["Purpose", "a lost value", "enum", ["PURPOSE_UNSPECIFIED"]],
-  ])("in %s %s", (schema, _what, place, value) => {
-    const broken = structuredClone(openapi30);
-    const steps = ["components", "schemas", schema, ...place.split("/")];
-    const last = steps.pop() as string;
-    const owner = steps.reduce<JsonObject>((node, step) => node[step] as JsonObject, broken);
-    expect(owner).toHaveProperty([last]);
-    if (value === undefined) delete owner[last];
-    else owner[last] = value as Json;
-    expect(differences(verdictsOf(readerOf30(), broken), schema)).not.toEqual([]);
-  });
-});

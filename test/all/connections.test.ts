@@ -3,10 +3,10 @@ import { execFile, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, Socket } from "node:net";
+import { Socket } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
 import { memberOf } from "../../src/values.js";
 import { useNoBackoff } from "../support/backoff.js";
@@ -45,33 +45,20 @@ const exceptions: readonly (readonly [list: string, url: string])[] = [
   ["", "http://a.test/"],
 ];
 
-describe.skipIf(withoutCurl)(`curl${withoutCurl}`, () => {
-  // It refuses everything: that it is asked is what counts.
-  const asked: string[] = [];
-  const proxy = createTcpServer((socket) => {
-    socket
-      .on("error", () => {})
-      .once("data", (head) => {
-        asked.push(head.toString().split(" ")[1] ?? "");
-        socket.end("HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n");
-      });
-  });
-  beforeAll(() => once(proxy.listen(0, "127.0.0.1"), "listening"));
-  afterAll(() => {
-    proxy.close();
-  });
+const proxy = useForwardProxy();
 
+describe.skipIf(withoutCurl)(`curl${withoutCurl}`, () => {
   async function curlAsks(url: string, env: Record<string, string>): Promise<boolean> {
-    asked.length = 0;
-    const { port } = proxy.address() as AddressInfo;
+    proxy.reset();
+    proxy.refusal = 403;
     const named = Object.entries(env).map(([name, value]) => [
       name,
-      value.replace("PROXY", `127.0.0.1:${port}`),
+      value.replace("PROXY", new URL(proxy.url).host),
     ]);
     // Nothing responds at these addresses: without a proxy it gives up at once.
     const args = ["--silent", "--output", "/dev/null", "--connect-timeout", "0.2", url];
     await promisify(execFile)("curl", args, { env: Object.fromEntries(named) }).catch(() => {});
-    return asked.length > 0;
+    return proxy.seen.length > 0;
   }
 
   test.each(exceptions)("leaves out what this client leaves out: NO_PROXY=%j, %s", async (list, url) => {
@@ -112,7 +99,6 @@ describe("the proxy of the environment", () => {
     : process.env.TUNERANK_TEST_NEWER_NODE;
   const skipped = node ? "" : " (skipped: needs Node 24, this one or one named by TUNERANK_TEST_NEWER_NODE)";
 
-  const proxy = useForwardProxy();
   const plain = useRecordingServer();
   const secure = useSecureServer();
 

@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import { appendFile, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { writeRevision } from "../../scripts/build/contract.js";
@@ -102,11 +101,9 @@ describe("in a copy of the project", () => {
 
 describe("check:breaking", () => {
   const check = (cwd: string, ...args: string[]) => ofScript("breaking", cwd, ...args);
-  const stricter = path.join(folder, "stricter.yaml");
   // A copy of the project whose own contract is the last release.
   let project: string;
   let copies = 0;
-  beforeAll(() => writeFile(stricter, changed));
   beforeEach(async () => {
     project = path.join(folder, `released${copies++}`);
     await copyProject(project);
@@ -114,12 +111,7 @@ describe("check:breaking", () => {
     await writeRevision(project, path.join(project, "contract/revisions"));
   });
 
-  test("says what breaks callers, where and for whom; a contract beside itself breaks nobody", async () => {
-    expect(await check(root, contract, stricter)).toEqual({
-      exitCode: 1,
-      stdout: "",
-      stderr: "RerankRequest.model, in requests: is now required. Breaks callers (rerankDocuments).\n",
-    });
+  test("a contract beside itself breaks nobody", async () => {
     const nothing = { exitCode: 0, stdout: "Nothing breaks.\n", stderr: "" };
     expect(await check(root, contract, contract)).toEqual(nothing);
     const outcome = await check(root, contract);
@@ -242,9 +234,6 @@ describe("the revisions", () => {
       const schema = JSON.parse(await read(`conformance/${name}.schema.json`));
       expect(data["x-contract-revision"]).toBe(own);
       expect(schema.$id).toBe(`urn:tunerank:contract:${own}:conformance:${name}`);
-      const validate = new Ajv2020({ strict: false }).compile(schema);
-      validate(data);
-      expect(validate.errors).toBeNull();
     }
   });
 });

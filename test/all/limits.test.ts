@@ -2,58 +2,16 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { createTestService } from "../../src/testing/index.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { connect, failureOf, transports } from "../support/clients.js";
 import { useCountingServer } from "../support/countingServer.js";
-import { type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { useRecordingServer } from "../support/recordingServer.js";
 import { runScript } from "../support/script.js";
 
 const server = useRecordingServer();
 const counting = useCountingServer();
 const mebibyte = 1024 * 1024;
 
-/** A JSON object of exactly so many bytes. */
-function objectOf(bytes: number): Buffer {
-  const text = Buffer.alloc(bytes, "x");
-  text.write('{"data":[],"id":"');
-  text.write('"}', bytes - 2);
-  return text;
-}
-
-const sendings: readonly (readonly [how: string, reply: (text: Buffer) => Reply])[] = [
-  ["in chunks", (text) => ({ text, headers: { "transfer-encoding": "chunked" } })],
-  ["as gzip", (text) => ({ text: gzipSync(text), headers: { "content-encoding": "gzip" } })],
-  ["with its length", (text) => ({ text, headers: { "content-length": String(text.byteLength) } })],
-];
-
-// Each operation in one way, by turns.
-const limits = operationCalls.map((each, at) => {
-  const [how, reply] = sendings[at % sendings.length] as (typeof sendings)[number];
-  return { ...each, how, reply, limit: (each.operation === "rerankDocuments" ? 64 : 1) * mebibyte };
-});
-
 describe.each(transports)("over $name", ({ options }) => {
-  test.each(limits)(
-    "$operation takes $limit decoded bytes, and one more is RESOURCE_EXHAUSTED, sent $how",
-    async ({ operation, call, limit, reply }) => {
-      const client = connect(server.url, options);
-      // Reading 64 MiB may hold up this process, and its server, for as long as that keeps an idle connection.
-      server.keepSocketsOpen();
-      server.reply(reply(objectOf(limit)));
-      await call(client);
-      server.reply(reply(objectOf(limit + 1)));
-      const error = await failureOf(() => call(client));
-      const told = {
-        code: "RESOURCE_EXHAUSTED",
-        executed: "yes",
-        httpStatus: 200,
-        inferred: true,
-        operation,
-      };
-      expect(error).toMatchObject({ ...told, codeSource: "client" });
-      expect(error.message).toContain(String(limit));
-    },
-  );
-
   test("a whole response of 1 MiB is not cut at the end of a character, nor an error of just under 64 KiB", async () => {
     const id = "東".repeat(300_000);
     server.reply({ json: { id } });

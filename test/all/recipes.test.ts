@@ -1,7 +1,7 @@
 // What the recipes and samples of the docs send, and what they print.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
@@ -100,21 +100,21 @@ test("the pattern of the watch takes the states that end, and no other of the co
   ]);
 });
 
-describe("a command that scales at night", () => {
-  let place: Awaited<ReturnType<typeof temporaryFolder>>;
+// A folder where the package is installed, as far as a shell sees it.
+const { folder, remove } = await temporaryFolder();
+const bin = path.join(folder, "node_modules/.bin");
+beforeAll(async () => {
+  await mkdir(bin, { recursive: true });
+  const start = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
+  await writeFile(path.join(bin, "tunerank"), start, { mode: 0o755 });
+});
+afterAll(remove);
 
-  // A folder where the package is installed, as far as a shell sees it.
+describe("a command that scales at night", () => {
   beforeAll(async () => {
-    place = await temporaryFolder();
-    const bin = path.join(place.folder, "node_modules/.bin");
-    await mkdir(bin, { recursive: true });
-    const start = `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`;
-    await writeFile(path.join(bin, "tunerank"), start);
-    await chmod(path.join(bin, "tunerank"), 0o755);
     for (const name of ["scale.sh", "check.sh"])
-      await writeFile(path.join(place.folder, name), read("scale-to-zero", name), { mode: 0o755 });
+      await writeFile(path.join(folder, name), read("scale-to-zero", name), { mode: 0o755 });
   });
-  afterAll(() => place.remove());
 
   const npm = { npm_config_offline: "true", npm_config_update_notifier: "false" };
   const scaled = () =>
@@ -143,8 +143,8 @@ describe("a command that scales at night", () => {
       /(\w+)='.*'/g,
       (_, name) => `${name}='${values[name]}'`,
     );
-    await writeFile(path.join(place.folder, "tunerank.env"), settings);
-    const command = line.slice(time.length + 1).replaceAll("/srv/scale", place.folder);
+    await writeFile(path.join(folder, "tunerank.env"), settings);
+    const command = line.slice(time.length + 1).replaceAll("/srv/scale", folder);
     return run("sh", ["-c", command], { cwd: root, env: { ...npm, ...env } });
   }
 
@@ -161,7 +161,7 @@ describe("a command that scales at night", () => {
     server.reply(({ url }) => (url === "/alert" ? {} : { status: 404, json: { code: "NOT_FOUND" } }));
     expect((await byCron("0 20 * * 1-5", later)).exitCode).toBe(4);
     expect(alerts()).toEqual(["support-search was not scaled to 0: exit code 4"]);
-    const log = await readFile(path.join(place.folder, "log"), "utf8");
+    const log = await readFile(path.join(folder, "log"), "utf8");
     expect(log).toMatch(/\b\d{4}\b.*\n(.*\n)*support-search was not scaled to 0: exit code 4\n$/);
     expect(server.requests).toHaveLength(2);
   });
@@ -180,7 +180,7 @@ describe("a command that scales at night", () => {
     expect((await byCron("0 7 * * 1-5")).exitCode).toBe(0);
     expect(scaled()).toEqual(expected(2));
     expect((await byCron("30 7 * * 1-5")).exitCode).toBe(0);
-    await utimes(path.join(place.folder, "scaled"), 0, 0);
+    await utimes(path.join(folder, "scaled"), 0, 0);
     expect((await byCron("30 7 * * 1-5")).exitCode).toBe(1);
     await byCron("0 20 * * 1-5");
     expect((await byCron("30 7 * * 1-5")).exitCode).toBe(1);
@@ -204,7 +204,7 @@ describe("a command that scales at night", () => {
       return [variable, vars[asked] ?? ""];
     });
     const env = { ...npm, ...later, ...Object.fromEntries(own), REPLICAS };
-    return run("bash", ["-e", "-c", step(name).run], { cwd: place.folder, env });
+    return run("bash", ["-e", "-c", step(name).run], { cwd: folder, env });
   }
 
   test.each([
@@ -398,13 +398,8 @@ describe("a sample of the reference", () => {
 
 describe.skipIf(interpreters.sh.some(missing))("a snippet for the shell", () => {
   test("request.sh sends what the guide says", async () => {
-    const { folder: temporary, remove } = await temporaryFolder();
-    const command = path.join(temporary, "tunerank");
-    await writeFile(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, {
-      mode: 0o755,
-    });
     server.reply({ json: {} });
-    const env = { ...environment(server.url), PATH: `${temporary}:${process.env.PATH}` };
+    const env = { ...environment(server.url), PATH: `${bin}:${process.env.PATH}` };
     expect(await run("bash", ["-e", savedBlock("request.sh")], { env })).toMatchObject({
       exitCode: 0,
     });
@@ -415,7 +410,6 @@ describe.skipIf(interpreters.sh.some(missing))("a snippet for the shell", () => 
     ]);
     expect(`${server.requests[1]?.body}`).toBe('{"by": "me"}');
     expect(`${server.requests[2]?.body}`).toBe('{"replicaCount": 2}');
-    await remove();
   });
 
   test("curl.sh calls all four operations", async () => {

@@ -4,9 +4,7 @@ import { LimitSearch } from "../../src/policy/search.js";
 import {
   compare,
   compareSecond,
-  limiterOf,
   problemsOf,
-  Scheme,
   secondProblems,
   serviceOf,
   simulated,
@@ -32,39 +30,6 @@ test("a second run goes on after the service has changed", () => {
   expect(less.time).toBeLessThan(1.05);
   // Half of what the first run found is rejected but for ten.
   expect(less.requests).toBeLessThan(1.07);
-});
-
-/** Additive increase, multiplicative decrease, after a start that doubles: as TCP Reno (RFC 5681). */
-class Aimd extends Scheme {
-  #exact = 4;
-  #isStarting = true;
-
-  override responded(): void {
-    this.#exact = Math.min(this.most, this.#exact + (this.#isStarting ? 1 : 1 / this.#exact));
-    this.limit = Math.floor(this.#exact);
-  }
-
-  // Once for the attempts that began before the last decrease.
-  override rateLimited({ epoch }: { readonly epoch: number }): void {
-    if (epoch !== this.epoch) return;
-    this.#isStarting = false;
-    this.#exact = Math.max(1, this.#exact / 2);
-    this.limit = Math.floor(this.#exact);
-    this.epoch += 1;
-  }
-}
-
-test("a scheme that takes each 429 for too much would be found", () => {
-  const service = serviceOf("30 % random 429");
-  expect(
-    problemsOf(
-      service,
-      compare(service, 3, () => limiterOf(new Aimd())),
-    ),
-  ).toEqual([
-    expect.stringContaining("times the oracle's time"),
-    expect.stringContaining("times the time of a fixed 16"),
-  ]);
 });
 
 test("a response costs the same late in a run whose source holds it up", () => {

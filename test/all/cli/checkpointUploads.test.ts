@@ -276,11 +276,7 @@ test.each(["SIGINT", "SIGHUP"] as const)(
   },
 );
 
-test("a rejected key ends it, a 429 with Retry-After holds all, and what is not sent is named", async () => {
-  server.reply({ status: 401, json: { code: "UNAUTHENTICATED", message: "No." } });
-  const refused = await upload("abc");
-  expect([refused.exitCode, server.requests.length]).toEqual([3, 1]);
-  expect(refused.stdout).toContain(`Not sent: ${at("b.jsonl")}.`);
+test("a 429 with Retry-After holds all", async () => {
   const times: number[] = [];
   server.reply((request) => {
     times.push(performance.now());

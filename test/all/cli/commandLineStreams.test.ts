@@ -66,12 +66,13 @@ test.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-describe.each([
+test.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
   ["SIGHUP", 129],
-] as const)("%s", (signal, expected) => {
-  test("ends a call with its exit code, and says whether the operation may have run", async () => {
+] as const)(
+  "%s ends a call with its exit code, and says whether the operation may have run",
+  async (signal, expected) => {
     server.reply(() => undefined);
     const child = start(["resume", "job-1"], { baseUrl: server.url });
     const outcome = outcomeOf(child);
@@ -82,27 +83,30 @@ describe.each([
     expect(stderr).toMatch(
       /^tunerank: \[CANCELLED\] The caller aborted the call\.\nThe operation may have run\. The job may have been resumed/,
     );
-  });
+  },
+);
 
-  test("before anything is sent says so", async () => {
-    const child = start(["rerank", "--query", "q", "-"], { baseUrl: server.url, openInput: true });
-    const outcome = outcomeOf(child);
-    // More than a pipe holds: once it is written, the command has begun to read.
-    await new Promise((resolve) => child.stdin?.write("a line\n".repeat(100_000), resolve));
-    child.kill(signal);
-    const { exitCode, stderr } = await outcome;
-    expect([exitCode, stderr]).toEqual([expected, "tunerank: Cancelled before anything was sent.\n"]);
-    expect(server.connections).toBe(0);
-  });
+test("a signal before anything is sent says so", async () => {
+  const child = start(["rerank", "--query", "q", "-"], { baseUrl: server.url, openInput: true });
+  const outcome = outcomeOf(child);
+  // More than a pipe holds: once it is written, the command has begun to read.
+  await new Promise((resolve) => child.stdin?.write("a line\n".repeat(100_000), resolve));
+  child.kill("SIGTERM");
+  const { exitCode, stderr } = await outcome;
+  expect([exitCode, stderr]).toEqual([143, "tunerank: Cancelled before anything was sent.\n"]);
+  expect(server.connections).toBe(0);
+});
 
-  test("ends the mock server as it should end", async () => {
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends the mock server as it should end",
+  async (signal) => {
     const child = start(["mock", "--port", "0"]);
     const outcome = outcomeOf(child);
     await once(child.stdout as NodeJS.ReadableStream, "readable");
     child.kill(signal);
     expect((await outcome).exitCode).toBe(0);
-  });
-});
+  },
+);
 
 test("a signal during a wait says what the attempt before it met", async () => {
   server.reply({ status: 503, headers: { "retry-after": "20" }, json: { code: "UNAVAILABLE" } });

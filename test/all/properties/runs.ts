@@ -11,7 +11,7 @@ import {
 import { canaryKey } from "../../support/canary.js";
 
 /** The seed of every property of this file: TUNERANK_SEED, or a new one; printed, so that a failure can be repeated. */
-export const seed: number = Number(process.env.TUNERANK_SEED ?? Math.trunc(Math.random() * 2 ** 31));
+const seed: number = Number(process.env.TUNERANK_SEED ?? Math.trunc(Math.random() * 2 ** 31));
 
 const multiplier = Number(process.env.TUNERANK_RUNS ?? 1);
 
@@ -21,7 +21,7 @@ Error.stackTraceLimit = 2;
 console.log(`TUNERANK_SEED=${seed} TUNERANK_RUNS=${multiplier}`);
 
 /** How often a property runs: `count` by default, more or less with TUNERANK_RUNS. */
-export function runs(count: number): number {
+function runs(count: number): number {
   return Math.max(1, Math.round(count * multiplier));
 }
 
@@ -58,24 +58,6 @@ export async function holdsFor<T>(
 /** A client with nothing around it, for calls by the thousand. Its errors are searched for the key all the same. */
 export function plainClient(baseUrl: string, options: ClientOptions = {}): Client {
   return createClient({ baseUrl, apiKey: canaryKey, accountId: "acme", maxRetries: 0, ...options });
-}
-
-/** The body of a `fetch` function's response, without the cost of a real stream. */
-export function inOneRead(text: string): object {
-  const value = new TextEncoder().encode(text);
-  return {
-    getReader() {
-      let done = false;
-      return {
-        async read() {
-          if (done) return { done };
-          done = true;
-          return { done: false, value };
-        },
-        async cancel() {},
-      };
-    },
-  };
 }
 
 // What has changed a path, a header or a form in some client once.
@@ -123,7 +105,7 @@ export const visible: Arbitrary<string> = fc
   .map((code) => String.fromCharCode(code));
 
 /** Far more than a case takes on a busy machine, far less than a pattern that backtracks. */
-export const quicklyMs = 10_000;
+const quicklyMs = 10_000;
 
 /** What came of a call: its value or its StatusError. Anything else that is thrown, or slowness, fails the test. */
 export async function settled<T>(

@@ -1,6 +1,5 @@
 // The search for a limit in simulated time, compared with an oracle that knows the service's rule and with a fixed 16.
 import { Limiter } from "../../../src/policy/limiter.js";
-import type { AttemptTimes } from "../../../src/policy/retry.js";
 import { LimitSearch } from "../../../src/policy/search.js";
 import { Bucket, type Known, type Service, services } from "./services.js";
 import { type Figures, simulate, simulateSecond } from "./simulate.js";
@@ -15,48 +14,33 @@ const firstSeed = 1001;
 export const simulated: readonly Service[] = services.filter(({ isCancelled }) => !isCancelled);
 export const serviceOf = (name: string): Service => services.find((each) => each.name === name) as Service;
 
-/** What the engine asks of a search, and tells it. By itself it never changes its limit. */
-export class Scheme implements Omit<LimitSearch, "learned"> {
-  limit = 4;
+/** A search, as the engine asks it and tells it, that keeps exactly to a rule that it was told. */
+class Oracle implements Omit<LimitSearch, "learned"> {
+  limit = most;
   epoch = 0;
   sharesService = false;
   readonly most: number = most;
-
-  cap(): void {}
-  /** The earliest time for another attempt. */
-  opensAt(_now: number, _inFlight: number): number {
-    return 0;
-  }
-  ended(_inFlight: number): void {}
-  responded(_times: AttemptTimes): void {}
-  rateLimited(_times: AttemptTimes, _askedMs: number): void {}
-  began(_inFlight: number): void {}
-}
-
-export function limiterOf(scheme: Scheme): Limiter {
-  return new Limiter(scheme as unknown as LimitSearch);
-}
-
-/** Keeps exactly to a rule that it was told. */
-class Oracle extends Scheme {
   readonly #known: Known;
   readonly #seed: number;
   readonly #bucket: Bucket | undefined;
   #row = 0;
 
   constructor({ known = {} }: Service, seed: number) {
-    super();
-    this.limit = most;
     this.#known = known;
     this.#seed = seed;
     if (known.perSecond !== undefined) this.#bucket = new Bucket(known.perSecond);
   }
 
+  cap(): void {}
+  ended(): void {}
+  responded(): void {}
+  rateLimited(): void {}
+
   get #tokens(): number {
     return this.#known.tokensOf?.(this.#row) ?? 1;
   }
 
-  override opensAt(now: number): number {
+  opensAt(now: number): number {
     const allowed = this.#known.atOnce?.(now, this.#seed) ?? most;
     this.limit = Math.min(most, Math.max(1, allowed));
     // It looks again after some milliseconds.
@@ -65,7 +49,7 @@ class Oracle extends Scheme {
     return waitMs > 0 ? now + waitMs + 0.01 : 0;
   }
 
-  override began(): void {
+  began(): void {
     this.#bucket?.take(this.#tokens);
     this.#row += 1;
   }
@@ -104,13 +88,13 @@ export interface Compared {
   readonly lost: number;
 }
 
-export function compare(service: Service, seeds: number, open: () => Limiter = ours): Compared {
+export function compare(service: Service, seeds: number): Compared {
   const numbers = Array.from({ length: seeds }, (_, seed) => firstSeed + seed);
   const runsOf = (opened: (seed: number) => Limiter): readonly Figures[] =>
     numbers.map((seed) => simulate(service, () => opened(seed), seed, rows));
-  const oracle = runsOf((seed) => limiterOf(new Oracle(service, seed)));
+  const oracle = runsOf((seed) => new Limiter(new Oracle(service, seed) as unknown as LimitSearch));
   const fixed = runsOf(() => new Limiter(16));
-  const runs = runsOf(() => open());
+  const runs = runsOf(() => ours());
   const over = (of: readonly Figures[]): Spread =>
     spread(runs.map(({ ms }, index) => ms / (of[index] as Figures).ms));
   return {
