@@ -1,39 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Readable } from "node:stream";
-import { pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { fileChunks } from "../../src/files/multipart.js";
 import { fromStream } from "../../src/files/openFile.js";
-import type { BlobLike, UploadFile, UploadProgress } from "../../src/index.js";
+import type { BlobLike, UploadFile } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { temporaryFolder } from "../support/project.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
-import { useTemporaryFile } from "../support/temporaryFile.js";
 
 const server = useRecordingServer();
-
-const large = randomBytes(20 * 1024 * 1024 + 11);
-const largeFile = useTemporaryFile(large);
-
-test.each(transports)(
-  "over $name a file of 20 MB arrives whole, from a path and from a file URL",
-  async ({ options }) => {
-    for (const source of [largeFile, pathToFileURL(largeFile)]) {
-      server.reset();
-      const seen: UploadProgress[] = [];
-      const onProgress = (progress: UploadProgress) => seen.push(progress);
-      await connect(server.url, options).datasets.upload("reviews", source, { onProgress });
-      const { files, headers, body } = server.only;
-      expect(files.map((one) => one.sha256)).toEqual([sha256(large)]);
-      expect(headers["content-length"]).toBe(String(body.byteLength));
-      expect(seen.at(-1)).toEqual({ sentBytes: large.byteLength, totalBytes: large.byteLength });
-      expect(seen.length).toBeGreaterThan(10);
-    }
-  },
-);
 
 describe("a Blob of any shape", () => {
   const text = '{"prompt":"é"}\n'.repeat(1000);

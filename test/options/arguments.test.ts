@@ -181,6 +181,7 @@ describe.each(operationCalls)("$operation", ({ operation, call }) => {
     ["a controller instead of its signal", "INVALID_ARGUMENT", { signal: new AbortController() }],
     ["options that are a string", "INVALID_ARGUMENT", "options"],
     ["options that are null", "INVALID_ARGUMENT", null],
+    ["a name that is no option's", "INVALID_ARGUMENT", { timeout: 5 }],
     ["options that are a function", "INVALID_ARGUMENT", () => ({})],
   ])("refuses %s with %s", async (_what, code, value) => {
     // The helper for uploads adds a name to the options, so they are given whole here.
