@@ -123,26 +123,3 @@ describe("the times of repeats", () => {
     },
   );
 });
-
-// By the real clock, as the server sees it: whoever asks for a pause gets all of it.
-test.each<[headers: Record<string, string>, ms: number]>([
-  [{ "retry-after-ms": "10.5" }, 10.5],
-  [{ "retry-after": "0.02", "retry-after-ms": "7" }, 20],
-])("no wait of %j is shorter than asked", async (headers, ms) => {
-  const responded = new Map<string, number>();
-  const waits: number[] = [];
-  server.reply(({ url }) => {
-    const now = performance.now();
-    const before = responded.get(url);
-    responded.set(url, performance.now());
-    if (before === undefined) return { ...unavailable, headers };
-    waits.push(now - before);
-    return done;
-  });
-  // A client's retries are limited.
-  const clients = Array.from({ length: 40 }, () => connect(server.url, { maxRetries: 1 }));
-  await Promise.all(clients.map((client, number) => client.deployments.scale(`p-${number}`, 1)));
-  await Promise.all(clients.map((client) => client.close()));
-  expect(waits).toHaveLength(40);
-  expect(Math.min(...waits)).toBeGreaterThanOrEqual(ms);
-});

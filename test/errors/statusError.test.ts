@@ -80,17 +80,6 @@ test("becomes JSON with every field, without stack and cause", async () => {
   expect(JSON.stringify(error)).not.toContain('"cause"');
 });
 
-test("names the host and the path with the ids as they were sent", async () => {
-  server.reply({ status: 404, json: { code: "NOT_FOUND" } });
-  const client = connect(`${server.url}/base/`);
-  const error = await failureOf(() => client.deployments.scale("a b", 1));
-  const path = "/base/v1/accounts/acme/deployments/a%20b:scale";
-  const target = { operation: "scaleDeployment", method: "PATCH", path, host: new URL(server.url).host };
-  expect(error).toMatchObject(target);
-  expect(error.toJSON()).toMatchObject(target);
-  expect(server.only).toMatchObject({ url: target.path, headers: { host: target.host } });
-});
-
 const error = thrownBy(() => connect("http://api.example.com"));
 
 test("a StatusError has no property for what there was not", () => {

@@ -254,13 +254,6 @@ describe("a connection that the server has closed", () => {
 });
 
 describe.each(transports)("over $name", ({ options }) => {
-  test("a server whose certificate nobody vouches for is not reached", async () => {
-    const error = await failure(secure.url, options);
-    expect(error).toMatchObject(neverRan);
-    expect(error.message).toContain("self-signed certificate");
-    expect(secure.requests).toEqual([]);
-  });
-
   test("https to a server that speaks plain http did not run", async () => {
     const error = await failure(server.url.replace("http:", "https:"), options);
     expect(error).toMatchObject(neverRan);
@@ -319,13 +312,6 @@ test("a certificate of another host says so", async () => {
   const agent = ending(new HttpsAgent({ ca: certificate, servername: "other.example.com" }));
   const error = await failure(secure.url, { agent });
   expect(error.hint).toMatch(/^The server's certificate is for other names: check the host in baseUrl\./);
-});
-
-test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {
-  const port = await serving(createSocketServer((socket) => socket.resume()));
-  const error = await failure(`https://127.0.0.1:${port}`, { connectTimeoutMs: 50 });
-  expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", codeSource: "transport" });
-  expect(error.message).toContain("50 ms");
 });
 
 // What balancers do in front of a service that is away: the connection comes to be, its TLS does not.
