@@ -58,13 +58,6 @@ describe("the facts of a failure", () => {
       expect(error.cause).toBeUndefined();
     });
 
-    test("an error body whose parts are no text is told by its status", async () => {
-      const details = [{ "@type": { toString: 1 }, retryDelay: "1s" }];
-      server.reply({ status: 429, json: { error: { code: 429, details } } });
-      const error = await failureOf(() => connect(server.url, options).rerank(rerank));
-      expect(error).toMatchObject({ code: "RESOURCE_EXHAUSTED", httpStatus: 429, executed: "no" });
-    });
-
     test("what fails while a response is read is INTERNAL, and the operation ran", async () => {
       const { callEncoded: send } = insideOf(connect(server.url, options)) as ClientInside;
       const request = {

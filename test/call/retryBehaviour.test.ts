@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { inspect } from "node:util";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AttemptEvent, Client } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey } from "../support/canary.js";
@@ -10,9 +10,9 @@ import { type Reply, type Script, useRecordingServer } from "../support/recordin
 import { done, inTurn, reset, unavailable } from "../support/responses.js";
 
 const server = useRecordingServer();
+useNoBackoff();
 
 describe("a call that is repeated", () => {
-  useNoBackoff();
   const refusedKey: Reply = { status: 401, json: { code: "UNAUTHENTICATED" } };
   const missing: Reply = { status: 404, json: { code: "NOT_FOUND" } };
 
@@ -107,15 +107,6 @@ describe("a call that is repeated", () => {
 });
 
 describe("the time and the number of repeats", () => {
-  useNoBackoff();
-  const warnings: Error[] = [];
-  const warned = (warning: Error) => void warnings.push(warning);
-  beforeEach(() => {
-    warnings.length = 0;
-    process.on("warning", warned);
-  });
-  afterEach(() => void process.off("warning", warned));
-
   const retrying = (): Client => connect(server.url, { maxRetries: 2 });
   const failing = (client: Client, count: number): Promise<unknown>[] =>
     Array.from({ length: count }, () => failureOf(() => client.deployments.scale("prod", 1)));
@@ -163,6 +154,5 @@ describe("the time and the number of repeats", () => {
     await turn();
     expect(Math.max(...listeners)).toBe(1);
     expect(getEventListeners(signal, "abort")).toEqual([]);
-    expect(warnings).toEqual([]);
   });
 });

@@ -122,13 +122,7 @@ const calls: readonly Wrong[] = [
   of("datasetId", ({ datasets }) => datasets.upload("", bytes, { name: "f" })),
   of("file", ({ datasets }) => datasets.upload("d", "no-such-file.jsonl")),
   of("file", ({ datasets }) => datasets.upload("d", 1 as never)),
-  of("size", ({ datasets }) => datasets.upload("d", bytes, { name: "f", size: 2 })),
   of("contentType", ({ datasets }) => datasets.upload("d", bytes, { name: "f", contentType: "x" })),
-  of(
-    "verifyBytes",
-    ({ datasets }) => datasets.upload("d", bytes, { name: "f", verifyBytes: 1 as never }),
-    "must be true or false",
-  ),
   of("name", ({ datasets }) => datasets.upload("d", bytes)),
   of("name", ({ datasets }) => datasets.upload("d", new Blob(["x"]))),
   ...[7, null].map((name) => of("name", named(name), "must be a string")),

@@ -21,7 +21,7 @@ import { refusingPort } from "../support/refusingPort.js";
 import { goodText } from "../support/responses.js";
 import { useSecureServer } from "../support/secureServer.js";
 import { ending, serving } from "../support/servers.js";
-import { networkError, transientCodes } from "../support/transientCodes.js";
+import { networkError } from "../support/transientCodes.js";
 import { until } from "../support/turns.js";
 import { textOf } from "../support/withHint.js";
 
@@ -93,43 +93,40 @@ test.each(ways)(
 );
 
 describe("a call that never had a connection", () => {
-  // The same error of the network counts by when it comes: before there is a connection nothing can have run.
-  const failingAgent = (code: string): Agent =>
-    new Agent({
-      lookup: ((_name, _options, done) =>
-        setImmediate(done, networkError(code, "connect"), "")) as LookupFunction,
-    } as object);
+  // The same error of the network counts by when it comes: before there is a connection nothing can have run. Each code
+  // of a network: test/policy/retryDecision.test.ts.
+  const code = "ECONNABORTED";
 
   const named = () => server.url.replace("127.0.0.1", "service.localhost");
   const options = { maxRetries: 2, allowInsecureHttp: true };
 
-  describe.each(transientCodes)("over node:http %s", (code) => {
-    test("before connecting: a resume never ran, and is repeated", async () => {
-      const client = connect(named(), { ...options, agent: failingAgent(code) });
-      const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
-      expect(error.attempts).toHaveLength(3);
-      expect(server.connections).toBe(0);
-    });
-
-    test.each(operationCalls.slice(0, 2))(
-      "after connecting: $operation may have run, and is repeated only where that is safe",
-      async ({ call, safe }) => {
-        const sockets: Socket[] = [];
-        const agent = new Agent();
-        Object.assign(agent, {
-          createConnection: (to: TcpNetConnectOpts) => sockets[sockets.push(openSocket(to)) - 1],
-        });
-        server.listen((request) => {
-          request.resume().on("error", () => {});
-          request.on("end", () => sockets.at(-1)?.destroy(networkError(code, "read")));
-        });
-        const error = await failureOf(() => call(connect(server.url, { ...options, agent })));
-        expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
-        expect(server.used).toHaveLength(safe ? 3 : 1);
-      },
-    );
+  test("over node:http before connecting: a resume never ran, and is repeated", async () => {
+    const lookup: LookupFunction = (_name, _options, done) =>
+      setImmediate(done, networkError(code, "connect"), "");
+    const client = connect(named(), { ...options, agent: new Agent({ lookup } as object) });
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+    expect(error.attempts).toHaveLength(3);
+    expect(server.connections).toBe(0);
   });
+
+  test.each(operationCalls.slice(0, 2))(
+    "over node:http after connecting: $operation may have run, and is repeated only where that is safe",
+    async ({ call, safe }) => {
+      const sockets: Socket[] = [];
+      const agent = new Agent();
+      Object.assign(agent, {
+        createConnection: (to: TcpNetConnectOpts) => sockets[sockets.push(openSocket(to)) - 1],
+      });
+      server.listen((request) => {
+        request.resume().on("error", () => {});
+        request.on("end", () => sockets.at(-1)?.destroy(networkError(code, "read")));
+      });
+      const error = await failureOf(() => call(connect(server.url, { ...options, agent })));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+      expect(server.used).toHaveLength(safe ? 3 : 1);
+    },
+  );
 
   describe.each(operationCalls)("over node:http $operation", ({ call }) => {
     test("whose attemptTimeoutMs runs out while connecting never ran, and is repeated", async () => {
