@@ -1,7 +1,6 @@
 import { Agent } from "node:http";
 import { createServer } from "node:https";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { rerankAll } from "../../src/bulk/index.js";
 import type { Client, ClientOptions } from "../../src/index.js";
 import { certificate, certificateKey } from "../support/certificate.js";
 import { countClientSockets } from "../support/clientSockets.js";
@@ -29,10 +28,10 @@ const connect = (options?: ClientOptions) =>
 const rerank = (client: Client) => client.rerank({ query: "q", documents: ["d"] });
 
 /** Lets requests wait from now on; `reply` responds to those that came, and to all that come later. */
-function hold(text = goodText): { arrived: (count: number) => Promise<void>; reply: () => void } {
+function hold(): { arrived: (count: number) => Promise<void>; reply: () => void } {
   const held: (() => void)[] = [];
   server.listen((request, response) => {
-    request.on("error", () => {}).on("end", () => held.push(() => response.end(text)));
+    request.on("error", () => {}).on("end", () => held.push(() => response.end(goodText)));
     request.resume();
   });
   return {
@@ -207,23 +206,6 @@ describe("the first client's close()", () => {
     await until(() => server.open.size === 0);
     expect(server.used).toHaveLength(6);
     expect(sockets.most).toBe(2);
-  });
-
-  test("leaves a run over many requests and over batches of a client made of it", async () => {
-    const first = connect();
-    const child = first.withOptions({});
-    const { arrived, reply } = hold('{"data":[{"index":0,"relevance_score":1}]}');
-    const items = child.rerank.items("q", ["a", "b"], { batchSize: 1, text: String });
-    items.catch(() => {});
-    const results = rerankAll(child, [{ id: 1, query: "q", documents: ["d"] }]);
-    const next = results[Symbol.asyncIterator]().next();
-    await arrived(3);
-    await first.close();
-    await first.withOptions({}).close();
-    reply();
-    expect((await next).value).toMatchObject({ id: 1, response: {} });
-    expect(await items).toHaveLength(2);
-    await closeAll(child);
   });
 
   test("counts those made of it, and clients of the same address and options that were created apart", async () => {

@@ -71,23 +71,6 @@ describe.each(transports)("over $name", ({ options }) => {
     });
   });
 
-  test("a body that trickles in does not put the deadline off", async () => {
-    let trickle = (): void => {};
-    server.reply((_request, response) => {
-      response.writeHead(200);
-      trickle = () => void response.write(" ");
-      return undefined;
-    });
-    const running = scale({ timeoutMs: 100 });
-    await server.received();
-    for (let written = 1; written <= 10; written += 1) {
-      trickle();
-      await server.responseRead();
-      if (written < 10) clock.pass(10);
-    }
-    expect(await failureAfter(10, running)).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "yes" });
-  });
-
   test("the client's timeoutMs counts, and a call's wins over it", async () => {
     server.reply(silence);
     const own = scale({ timeoutMs: 30 }, { timeoutMs: 60_000 });

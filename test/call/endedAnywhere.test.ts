@@ -6,12 +6,11 @@ import type { Socket } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { Agent as UndiciAgent } from "undici";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type CallOptions, type Client, type ClientOptions, isStatusError } from "../../src/index.js";
 import { canaryKey } from "../support/canary.js";
 import { connect, operationCalls } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
-import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done } from "../support/responses.js";
 import { ending } from "../support/servers.js";
@@ -221,15 +220,8 @@ const ofOperations: readonly Point[] = [
 ];
 
 // Four opens of a FIFO that nobody writes to: every thread that could open a file waits.
-let folder = "";
-let remove: () => Promise<void>;
-const fifos: string[] = [];
-beforeAll(async () => {
-  ({ folder, remove } = await temporaryFolder());
-  for (const name of ["a", "b", "c", "d"]) fifos.push(path.join(folder, name));
-  execFileSync("mkfifo", fifos);
-});
-afterAll(() => remove());
+const fifos = ["a", "b", "c", "d"].map((name) => path.join(path.dirname(file), name));
+beforeAll(() => void execFileSync("mkfifo", fifos));
 
 let blocked: Promise<void>[] = [];
 function blockThreads(): void {

@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createRerankingModel } from "../../src/adapters/aiSdk.js";
-import { createDocumentCompressor } from "../../src/adapters/langchain.js";
-import { rerankAll } from "../../src/bulk/index.js";
 import type { Client } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
+import { type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { entriesFor } from "../support/responses.js";
 
 const server = useRecordingServer();
@@ -46,22 +43,6 @@ describe("a response that lacks something", () => {
   const rankings: readonly (readonly [name: string, rank: (client: Client) => Promise<unknown>])[] = [
     ["rerank", (client) => client.rerank(body)],
     ["rerank.items", (client) => client.rerank.items(body.query, documents, { text: (each) => each })],
-    [
-      "the AI SDK's model",
-      async (client) =>
-        createRerankingModel(client, "m").doRerank({
-          query: "q",
-          documents: { type: "text", values: documents },
-        }),
-    ],
-    [
-      "LangChain's compressor",
-      (client) =>
-        createDocumentCompressor(client).compressDocuments(
-          documents.map((pageContent) => ({ pageContent, metadata: {} })),
-          "q",
-        ),
-    ],
   ];
 
   const client = (maxRetries = 0): Client => connect(server.url, { maxRetries });
@@ -124,19 +105,6 @@ describe("a response that lacks something", () => {
     expect(await client().deployments.scale("prod", 1)).toBeUndefined();
   });
 
-  test("what Object.prototype has is no field of a response", async () => {
-    server.reply({ json: {} });
-    for (const [name, value] of [
-      ["id", "file-1"],
-      ["data", []],
-    ] as const) {
-      Object.defineProperty(Object.prototype, name, { value, writable: true, configurable: true });
-      const call = name === "id" ? () => upload(client()) : () => client().rerank(body);
-      const error = await failureOf(call).finally(() => Reflect.deleteProperty(Object.prototype, name));
-      expect(error.code).toBe("INTERNAL");
-    }
-  });
-
   test("rerank takes a shorter response, with top_n and without", async () => {
     const json = { data: [{ index: 1, relevance_score: 2 }] };
     server.reply({ json });
@@ -144,19 +112,6 @@ describe("a response that lacks something", () => {
     expect(await client().rerank(body)).toEqual(json);
     server.reply({ json: { data: [] } });
     expect(await client().rerank(body)).toEqual({ data: [] });
-  });
-
-  test("in a bulk run a ranking that cannot be read is asked for once more, as in a single call: it was paid for", async () => {
-    const lost = ({ body: sent }: ReceivedRequest): boolean => `${sent}`.includes("lost");
-    const good = { data: [{ index: 0, relevance_score: 1 }] };
-    server.reply((request) => ({
-      json: lost(request) && server.requests.filter(lost).length < 2 ? {} : good,
-    }));
-    const requests = ["a", "lost", "c"].map((query) => ({ id: query, query, documents: ["d"] }));
-    const results = new Map<string, unknown>();
-    for await (const { id, response } of rerankAll(connect(server.url), requests)) results.set(id, response);
-    expect(Object.fromEntries(results)).toEqual({ a: good, lost: good, c: good });
-    expect(server.requests.filter(lost)).toHaveLength(2);
   });
 
   describe("rerank.items sends no top_n: a response that ranks fewer documents than were sent", () => {
@@ -180,12 +135,6 @@ describe("a response that lacks something", () => {
 });
 
 describe.each(transports)("over $name", ({ options }) => {
-  test("a web page hints at the base URL", async () => {
-    server.reply({ text: "<!DOCTYPE html><html><head><title>Sign in</title></head></html>" });
-    const error = await failureOf(() => connect(server.url, options).deployments.scale("prod", 1));
-    expect(error.hint).toContain("baseUrl");
-  });
-
   test("more than 1 MiB is too much, but for a rerank: it may carry its documents back", async () => {
     const document = "x".repeat(3 * 1024 * 1024);
     const client = connect(server.url, options);

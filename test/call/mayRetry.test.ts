@@ -5,21 +5,16 @@ import { Readable } from "node:stream";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { mayRetry } from "../../src/adapters/queues.js";
 import { failureOptions } from "../../src/adapters/temporalFailure.js";
-import type { RetryEvent } from "../../src/errors/codes.js";
-import { operations as rows } from "../../src/generated/contract.js";
 import {
   type Client,
-  type OperationId,
   StatusError,
   type StatusErrorDetails,
   type UploadFile,
   type UploadProgress,
 } from "../../src/index.js";
-import { events } from "../../src/policy/decisions.js";
 import { createTestService, type ScriptedFailure } from "../../src/testing/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
-import { decideOf, usual } from "../support/decisionRows.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
 import { refusingPort } from "../support/refusingPort.js";
 import { inTurn, unavailable } from "../support/responses.js";
@@ -27,37 +22,9 @@ import { ending } from "../support/servers.js";
 import { useTemporaryFile } from "../support/temporaryFile.js";
 
 describe("who may repeat", () => {
-  const operations = Object.keys(rows) as OperationId[];
   const service = createTestService();
   const client = connect("https://api.example.com", { fetch: service.fetch });
   afterEach(() => service.reset());
-  const named = Object.keys(events) as RetryEvent[];
-
-  // Whatever limit ends a call, the response is the same: that of the table without limits.
-  const limits = [
-    { retries: 9, maxRetries: 9 },
-    { maxRetries: 0 },
-    { budget: 0 },
-    { timeLeftMs: 0 },
-    { retryAfterMs: 61_000 },
-    { replayable: false },
-  ];
-
-  describe.each(operations)("after the end of %s", (operation) => {
-    test.each(named)("%s is repeated as the table says, whatever the limit was", (event) => {
-      const { retries, executed } = events[event];
-      const refusedKey = event === "unauthenticated";
-      const allowed = retries[rows[operation].kind] > 0 || (retries.read > 0 && executed === "no");
-      for (const limit of limits) {
-        const { notRetried } = decideOf({ ...usual, operation, events: [event], ...limit });
-        const code = refusedKey ? "UNAUTHENTICATED" : "UNAVAILABLE";
-        const codeSource = event === "unavailable" ? "body" : "status";
-        const error = new StatusError("x", { code, executed, codeSource, operation, notRetried });
-        expect(mayRetry(error), `${event} ${JSON.stringify(limit)}`).toBe(allowed && !refusedKey);
-      }
-    });
-  });
-
   // What befalls a call, and for resume, rerank, scale and upload: may a queue run it again?
   const failures: readonly (readonly [ScriptedFailure, readonly boolean[]])[] = [
     [{ status: 503 }, [false, true, true, false]],
@@ -158,13 +125,14 @@ describe("an upload that is repeated", () => {
       "an upload of %s is repeated with the same bytes, and its onProgress never goes back",
       async (_what, source) => {
         server.reply(inTurn(unavailable, unavailable, { json: { id: "file-1" } }));
-        const sent: number[] = [];
-        const onProgress = ({ sentBytes }: UploadProgress) => sent.push(sentBytes);
+        const seen: UploadProgress[] = [];
+        const onProgress = (progress: UploadProgress) => seen.push(progress);
         const call = { name: "train.jsonl", onProgress };
         expect(await retrying().datasets.upload("reviews", source(), call)).toEqual({ id: "file-1" });
         expect(received()).toEqual(Array(3).fill([sha256(content)]));
+        const sent = seen.map(({ sentBytes }) => sentBytes);
         expect(sent).toEqual([...sent].sort((a, b) => a - b));
-        expect(sent.at(-1)).toBe(content.byteLength);
+        expect(seen.at(-1)).toEqual({ sentBytes: content.byteLength, totalBytes: content.byteLength });
       },
     );
 

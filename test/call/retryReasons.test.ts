@@ -1,15 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RetryEvent } from "../../src/errors/codes.js";
 import { Failure } from "../../src/errors/failure.js";
-import {
-  type AttemptEvent,
-  type Client,
-  type ClientOptions,
-  type Code,
-  httpStatusOfCode,
-  type NotRetried,
-  type StatusError,
-} from "../../src/index.js";
+import type { AttemptEvent, Client, ClientOptions, NotRetried, StatusError } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
 import { eventsOfResponse, executedAfter } from "../../src/policy/ofResponse.js";
 import { nothingSent, type Ran, worse } from "../../src/policy/retry.js";
@@ -99,46 +91,13 @@ describe("why it was not repeated", () => {
   });
 });
 
-describe("what a response means for repeating", () => {
-  const unnamed = {
-    ...{ redirect: [300], unauthenticated: [401], refused: [400, 404, 420, 422, 501], deadline: [408, 504] },
-    ...{ unprocessed: [421, 425], unnamedFault: [500], otherFault: [519, 528, 531], exhausted: [429] },
-    gateway: [502, 503, 520, 523, 527, 529, 530],
-  };
-  const named: Readonly<Record<string, readonly Code[]>> = {
-    ...{ unavailable: ["UNAVAILABLE"], exhausted: ["RESOURCE_EXHAUSTED"], deadline: ["DEADLINE_EXCEEDED"] },
-    ...{ namedFault: ["INTERNAL", "UNKNOWN"], unauthenticated: ["UNAUTHENTICATED"], dataLoss: ["DATA_LOSS"] },
-    ...{ refused: ["ABORTED", "NOT_FOUND"], cancelled: ["CANCELLED"] },
-  };
-
-  describe.each([
-    [false, "exhausted"],
-    [true, "exhaustedTimed"],
-  ])("with Retry-After: %s,", (timed, exhausted) => {
-    // A time to wait makes another event of a limit alone.
-    const rows = <T>(of: Readonly<Record<string, readonly T[]>>): [of: T, event: string][] =>
-      Object.entries(of).flatMap(([event, each]) =>
-        each.map((one): [T, string] => [one, event === "exhausted" ? exhausted : event]),
-      );
-
-    test.each(rows(unnamed))("a response of %i without a name is %s", (status, event) => {
-      expect(eventsOfResponse(undefined, status, timed)).toEqual([event]);
-    });
-
-    test.each(rows(named))("a response that names %s is %s", (code, event) => {
-      const events = eventsOfResponse(code as StatusError["code"], httpStatusOfCode(code), timed);
-      expect(events).toEqual([event]);
-    });
-  });
-
-  test.each([
-    ["UNAVAILABLE", 500, ["unavailable", "unnamedFault"]],
-    ["UNAVAILABLE", 421, ["unavailable", "unprocessed"]],
-    ["NOT_FOUND", 503, ["refused", "gateway"]],
-    ["RESOURCE_EXHAUSTED", 503, ["exhausted", "gateway"]],
-  ] as const)("a name at odds with its status is both: %s on %i is %j", (code, status, events) => {
-    expect(eventsOfResponse(code, status, false)).toEqual(events);
-  });
+test.each([
+  ["UNAVAILABLE", 500, ["unavailable", "unnamedFault"]],
+  ["UNAVAILABLE", 421, ["unavailable", "unprocessed"]],
+  ["NOT_FOUND", 503, ["refused", "gateway"]],
+  ["RESOURCE_EXHAUSTED", 503, ["exhausted", "gateway"]],
+] as const)("a name at odds with its status is both: %s on %i is %j", (code, status, events) => {
+  expect(eventsOfResponse(code, status, false)).toEqual(events);
 });
 
 // Why was it not retried? What the decision table does not say; test/all/conformance.test.ts asks it of every row.

@@ -1,14 +1,10 @@
-import { Agent, createServer as createSecureServer } from "node:https";
-import { createServer } from "node:net";
 import { mock } from "node:test";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { certificate, certificateKey } from "../support/certificate.js";
 import { connect, transports } from "../support/clients.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
-import { ending, serving } from "../support/servers.js";
 import { turns, until } from "../support/turns.js";
 
 describe("the longest timers", () => {
@@ -64,21 +60,6 @@ describe("the longest timers", () => {
         expect(await ranked).toHaveLength(2);
       });
     });
-  });
-
-  test("over node:http a long connectTimeoutMs waits for a TLS handshake that takes a while", async () => {
-    const warnings = noteWarnings();
-    const secure = createSecureServer({ cert: certificate, key: certificateKey }, (_request, response) => {
-      response.end(goodText);
-    });
-    const port = await serving(
-      createServer((socket) => setTimeout(() => secure.emit("connection", socket), 50)),
-    );
-    const agent = ending(new Agent({ ca: certificate }));
-    const client = connect(`https://localhost:${port}`, { agent, connectTimeoutMs: 2 ** 32 + 1 });
-    const { attempts } = await client.deployments.scale("prod", 1).withResponse();
-    expect(attempts).toMatchObject([{ httpStatus: 200 }]);
-    expect(warnings).not.toContain("TimeoutOverflowWarning");
   });
 });
 

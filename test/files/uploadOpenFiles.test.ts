@@ -7,38 +7,30 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Client, StatusCode, UploadOptions } from "../../src/index.js";
 import { connect, failureOf, transports } from "../support/clients.js";
-import { useTestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
-import { temporaryFolder } from "../support/project.js";
 import { goodText } from "../support/responses.js";
+import { useTemporaryFile } from "../support/temporaryFile.js";
 import { until } from "../support/turns.js";
 
 const server = useCountingServer();
 
+// More than what the network's buffers hold: what happens once the first bytes came finds most of it unread.
+const size = 24 * 1024 * 1024;
+const folder = path.dirname(useTemporaryFile(Buffer.of()));
+let file: string;
+let tests = 0;
+beforeEach(() => {
+  // Another for each test, so that what one leaves open is not seen by the next.
+  file = path.join(folder, `train-${++tests}.jsonl`);
+  writeFileSync(file, "");
+  truncateSync(file, size);
+});
+
 describe("the open files", () => {
-  const clock = useTestClock();
-  const size = 24 * 1024 * 1024;
-  let folder: string;
-  let file: string;
-  let tests = 0;
-  let remove: () => Promise<void>;
-
-  beforeAll(async () => {
-    ({ folder, remove } = await temporaryFolder());
-  });
-  beforeEach(async () => {
-    // Another for each test, so that what one leaves open is not seen by the next.
-    file = path.join(folder, `train-${++tests}.jsonl`);
-    await writeFile(file, "");
-    await truncate(file, size);
-  });
-  afterAll(() => remove());
-
   /** How many of this process's open files are the uploaded one. */
   function openNow(): number {
     return readdirSync("/proc/self/fd").filter((descriptor) => {
@@ -85,14 +77,6 @@ describe("the open files", () => {
       },
     ],
     [
-      "met its deadline half-way",
-      "DEADLINE_EXCEEDED",
-      () => {
-        stopReading(() => clock.pass(100));
-        return { call: { timeoutMs: 100 } };
-      },
-    ],
-    [
       "lost its connection half-way",
       "UNAVAILABLE",
       () => void stopReading(() => server.open.forEach((socket) => void socket.resetAndDestroy())),
@@ -127,22 +111,6 @@ describe("the open files", () => {
 });
 
 describe("a file that changes", () => {
-  // More than what the network's buffers hold: the change comes while most of it has not been read.
-  const size = 24 * 1024 * 1024;
-  let file: string;
-  let remove: () => Promise<void>;
-
-  beforeAll(async () => {
-    const { folder, remove: removeFolder } = await temporaryFolder();
-    remove = removeFolder;
-    file = path.join(folder, "train.jsonl");
-  });
-  beforeEach(async () => {
-    await writeFile(file, "");
-    await truncate(file, size);
-  });
-  afterAll(() => remove());
-
   // A file system may date two writes alike.
   const rewrite = () => {
     const later = statSync(file).mtimeMs / 1000 + 2;

@@ -122,13 +122,7 @@ const calls: readonly Wrong[] = [
   of("datasetId", ({ datasets }) => datasets.upload("", bytes, { name: "f" })),
   of("file", ({ datasets }) => datasets.upload("d", "no-such-file.jsonl")),
   of("file", ({ datasets }) => datasets.upload("d", 1 as never)),
-  of("size", ({ datasets }) => datasets.upload("d", bytes, { name: "f", size: 2 })),
   of("contentType", ({ datasets }) => datasets.upload("d", bytes, { name: "f", contentType: "x" })),
-  of(
-    "verifyBytes",
-    ({ datasets }) => datasets.upload("d", bytes, { name: "f", verifyBytes: 1 as never }),
-    "must be true or false",
-  ),
   of("name", ({ datasets }) => datasets.upload("d", bytes)),
   of("name", ({ datasets }) => datasets.upload("d", new Blob(["x"]))),
   ...[7, null].map((name) => of("name", named(name), "must be a string")),
@@ -181,6 +175,7 @@ describe.each(operationCalls)("$operation", ({ operation, call }) => {
     ["a controller instead of its signal", "INVALID_ARGUMENT", { signal: new AbortController() }],
     ["options that are a string", "INVALID_ARGUMENT", "options"],
     ["options that are null", "INVALID_ARGUMENT", null],
+    ["a name that is no option's", "INVALID_ARGUMENT", { timeout: 5 }],
     ["options that are a function", "INVALID_ARGUMENT", () => ({})],
   ])("refuses %s with %s", async (_what, code, value) => {
     // The helper for uploads adds a name to the options, so they are given whole here.

@@ -32,7 +32,7 @@ const { resumeReinforcementFineTuningJob: resume } = operations;
 const perSecond = `${Number(upload.bytesPerSecond) / 1024} KiB`;
 const documents = grouped(rerank.timeoutMs);
 
-// Of modules that are loaded when they are used, which export no more than they have to: the tests below hold them.
+// Of modules that are loaded when they are used, which export no more than they have to: the test below and anyRequest.test.ts hold them.
 const defaultRequestMs = 30_000;
 const defaultMaxResponseBytes = 1_048_576;
 
@@ -82,15 +82,6 @@ describe("by default", () => {
     const error = failureOf(request);
     await clock.passWhenWaiting(defaultRequestMs);
     expect(await error).toMatchObject({ code: "DEADLINE_EXCEEDED" });
-  });
-
-  test("its response may have so many bytes, and no more", async () => {
-    const text = "x".repeat(defaultMaxResponseBytes);
-    const headers = { "content-type": "text/plain" };
-    server.reply({ headers, text });
-    expect(await request()).toHaveLength(defaultMaxResponseBytes);
-    server.reply({ headers, text: `${text}x` });
-    expect((await failureOf(request)).message).toContain(`larger than ${defaultMaxResponseBytes} bytes`);
   });
 
   test("so many batches are in flight at once", async () => {

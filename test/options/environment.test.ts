@@ -188,37 +188,35 @@ describe("the base URL", () => {
     (host) => `http://${host}:4010`,
   );
 
-  describe("a base URL", () => {
-    test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl, because = "") => {
-      const error = thrownBy(() =>
-        createClient({ baseUrl: baseUrl as string, apiKey: canaryKey, allowInsecureHttp: true }),
-      );
-      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-      expect(error.message).toContain("baseUrl");
-      expect(error.message).toContain(because);
-      expect(inspect(error, { depth: null })).not.toContain("secret-part");
-    });
-
-    test.each(remote)(
-      "%s is refused without allowInsecureHttp: the key would travel unencrypted",
-      (baseUrl) => {
-        const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
-        expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
-        expect(error.hint).toContain("allowInsecureHttp");
-        expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
-      },
+  test.each(refused)("%s is refused, and the error does not repeat it", (_what, baseUrl, because = "") => {
+    const error = thrownBy(() =>
+      createClient({ baseUrl: baseUrl as string, apiKey: canaryKey, allowInsecureHttp: true }),
     );
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+    expect(error.message).toContain("baseUrl");
+    expect(error.message).toContain(because);
+    expect(inspect(error, { depth: null })).not.toContain("secret-part");
+  });
 
-    test.each([...loopback, "https://api.example.com/base/"])("%s is taken", (baseUrl) => {
-      expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
-    });
+  test.each(remote)(
+    "%s is refused without allowInsecureHttp: the key would travel unencrypted",
+    (baseUrl) => {
+      const error = thrownBy(() => createClient({ baseUrl, apiKey: canaryKey }));
+      expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no" });
+      expect(error.hint).toContain("allowInsecureHttp");
+      expect(() => createClient({ baseUrl, apiKey: canaryKey, allowInsecureHttp: true })).not.toThrow();
+    },
+  );
 
-    test("with very many slashes is read at once", () => {
-      // Time of the processor, of which others on this machine take nothing; backtracking would take minutes.
-      const before = process.cpuUsage();
-      createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
-      expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
-    });
+  test.each([...loopback, "https://api.example.com/base/"])("%s is taken", (baseUrl) => {
+    expect(() => createClient({ baseUrl, apiKey: canaryKey })).not.toThrow();
+  });
+
+  test("with very many slashes is read at once", () => {
+    // Time of the processor, of which others on this machine take nothing; backtracking would take minutes.
+    const before = process.cpuUsage();
+    createClient({ baseUrl: `https://api.example.com${"/".repeat(100_000)}x`, apiKey: canaryKey });
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
   });
 
   test("localhost by name is reached", async () => {

@@ -1,9 +1,8 @@
 import { Agent, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { createClient } from "../../src/index.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
-import { connect, failureOf, operationCalls, transports } from "../support/clients.js";
+import { connect, failureOf, transports } from "../support/clients.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
 
@@ -83,16 +82,6 @@ describe("what is shown of a call", () => {
     expect(error.body).toBe(text.replace(':"code"', ':"[redacted]"').slice(0, 4096));
     expect(error.message).toBe(withHint("[NOT_FOUND] No code of code.", error));
   });
-
-  test.each(operationCalls)(
-    "the client itself shows no key, and $operation works still",
-    async ({ call }) => {
-      const client = createClient({ baseUrl: server.url, apiKey: canaryKey, accountId: "acme" });
-      expect(leaksOf(client)).toEqual([]);
-      await call(client);
-      expect(server.only.headers.authorization).toBe(`Bearer ${canaryKey}`);
-    },
-  );
 });
 
 describe("what is shown of a cause", () => {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { StatusError } from "../../src/index.js";
-import { canaryKey, leaksOf, leaksWithin, takeLeaks } from "../support/canary.js";
-import { connect, operationCalls, transports } from "../support/clients.js";
+import { canaryKey, leaksOf, leaksWithin, startWatch, takeLeaks } from "../support/canary.js";
+import { connect } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done } from "../support/responses.js";
-import { withHint } from "../support/withHint.js";
 
 // Proves that the watch over the whole suite (support/canarySetup.ts) can find what it looks for.
 const server = useRecordingServer();
@@ -74,16 +73,10 @@ describe("the search for the key", () => {
 
 describe("the watch", () => {
   test("sees an error that nobody caught or kept", () => {
+    // As at a file's beginning: a test before may have used up what is searched in full.
+    startWatch();
     new StatusError(`Wrong key ${canaryKey}.`, { code: "UNKNOWN", executed: "no", codeSource: "client" });
     expect(takeLeaks()).toContain("a StatusError, plain: inspect");
-  });
-
-  test("leaves an error's class and stack as they are", () => {
-    const requestId = "req-1";
-    const error = new StatusError("m", { code: "UNKNOWN", executed: "no", codeSource: "client", requestId });
-    expect(Object.getPrototypeOf(StatusError.prototype)).toBe(Error.prototype);
-    expect(error.stack).toContain(`StatusError: ${withHint("[UNKNOWN] m", error)}\n    at `);
-    expect(error.stack).toMatch(/^StatusError: [^\n]*\n {4}at .*securityCanary\.test\.ts/);
   });
 
   test("sees more errors than it keeps", () => {
@@ -95,23 +88,21 @@ describe("the watch", () => {
     expect(found).toHaveLength(3);
   });
 
-  describe.each(transports)("over $name", ({ options }) => {
-    test.each(operationCalls)("sees the events and the response of $operation", async ({ call }) => {
-      server.reply({ ...done, headers: { "x-echo": canaryKey } });
-      const heard: unknown[] = [];
-      const onAttempt = (event: object): void => {
-        heard.push(event);
-        Object.assign(event, { key: canaryKey });
-      };
-      await call(connect(server.url, options), { onAttempt }).withResponse();
-      await call(connect(server.url, { ...options, onAttempt })).withResponse();
-      await call(connect(server.url, options).withOptions({ onAttempt })).withResponse();
-      expect(heard).toHaveLength(3);
-      const found = takeLeaks();
-      for (const what of ["an event", "a withResponse result"]) {
-        const isIt = new RegExp(`^${what}, as JSON: (text|JSON)$`);
-        expect(found.filter((leak) => isIt.test(leak))).toHaveLength(3);
-      }
-    });
+  test("sees the events and the responses of a client, of what is made of it, and of a call", async () => {
+    server.reply({ ...done, headers: { "x-echo": canaryKey } });
+    const heard: unknown[] = [];
+    const onAttempt = (event: object): void => {
+      heard.push(event);
+      Object.assign(event, { key: canaryKey });
+    };
+    await connect(server.url).deployments.scale("prod", 1, { onAttempt }).withResponse();
+    await connect(server.url, { onAttempt }).deployments.scale("prod", 1).withResponse();
+    await connect(server.url).withOptions({ onAttempt }).deployments.scale("prod", 1).withResponse();
+    expect(heard).toHaveLength(3);
+    const found = takeLeaks();
+    for (const what of ["an event", "a withResponse result"]) {
+      const isIt = new RegExp(`^${what}, as JSON: (text|JSON)$`);
+      expect(found.filter((leak) => isIt.test(leak))).toHaveLength(3);
+    }
   });
 });

@@ -9,12 +9,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { useNoBackoff } from "../support/backoff.js";
 import { canaryKey, leaksOf } from "../support/canary.js";
 import { certificate } from "../support/certificate.js";
-import { connect, failureOf, operationCalls, thrownBy } from "../support/clients.js";
+import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { respond, useCountingServer } from "../support/countingServer.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
 import { sha256, useRecordingServer } from "../support/recordingServer.js";
-import { runScript } from "../support/script.js";
 import { useSecureServer } from "../support/secureServer.js";
 import { ending, serving } from "../support/servers.js";
 import { isPending, until } from "../support/turns.js";
@@ -124,14 +123,6 @@ test.each<[what: string, agent: object, protocol: string]>([
   expect(counting.connections).toBe(0);
 });
 
-test.each([[null], ["http://proxy.example.com:3128"], [1], [true], [HttpAgent]])(
-  "createClient refuses an agent that is %s",
-  (agent) => {
-    const error = thrownBy(() => connect(counting.url, { agent: agent as unknown as object }));
-    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", executed: "no", argument: "agent" });
-  },
-);
-
 describe.each([
   ["a tunnel", (url: string) => new HttpsProxyAgent(url), "CONNECT"],
   ["an http proxy", (url: string) => new HttpProxyAgent(url), undefined],
@@ -209,23 +200,6 @@ describe("a proxy that never responds to CONNECT", () => {
     agent.connectOpts = { ...agent.connectOpts, port: Number(agent.proxy.port) };
     await client.withOptions({ connectTimeoutMs: 10_000 }).rerank(rerank);
     expect(secure.requests).toHaveLength(1);
-  });
-
-  test("keeps no process from its end", async () => {
-    const script = `
-      import { createRequire } from "node:module";
-      import { createClient } from "./src/index.ts";
-      const { HttpsProxyAgent } = createRequire(process.cwd() + "/package.json")("https-proxy-agent");
-      const agent = new HttpsProxyAgent(process.env.PROXY);
-      const client = createClient({ baseUrl: "https://service.invalid", accountId: "a", agent, maxRetries: 0 });
-      const running = client.deployments.scale("prod", 1).catch(({ code }) => code);
-      setTimeout(async () => {
-        await client.close();
-        console.log(await running);
-      }, 100);
-    `;
-    const { exitCode, stdout } = await runScript(script, { PROXY: url });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "CANCELLED\n" });
   });
 });
 

@@ -21,7 +21,7 @@ import { refusingPort } from "../support/refusingPort.js";
 import { goodText } from "../support/responses.js";
 import { useSecureServer } from "../support/secureServer.js";
 import { ending, serving } from "../support/servers.js";
-import { networkError, transientCodes } from "../support/transientCodes.js";
+import { networkError } from "../support/transientCodes.js";
 import { until } from "../support/turns.js";
 import { textOf } from "../support/withHint.js";
 
@@ -93,43 +93,40 @@ test.each(ways)(
 );
 
 describe("a call that never had a connection", () => {
-  // The same error of the network counts by when it comes: before there is a connection nothing can have run.
-  const failingAgent = (code: string): Agent =>
-    new Agent({
-      lookup: ((_name, _options, done) =>
-        setImmediate(done, networkError(code, "connect"), "")) as LookupFunction,
-    } as object);
+  // The same error of the network counts by when it comes: before there is a connection nothing can have run. Each code
+  // of a network: test/policy/retryDecision.test.ts.
+  const code = "ECONNABORTED";
 
   const named = () => server.url.replace("127.0.0.1", "service.localhost");
   const options = { maxRetries: 2, allowInsecureHttp: true };
 
-  describe.each(transientCodes)("over node:http %s", (code) => {
-    test("before connecting: a resume never ran, and is repeated", async () => {
-      const client = connect(named(), { ...options, agent: failingAgent(code) });
-      const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
-      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
-      expect(error.attempts).toHaveLength(3);
-      expect(server.connections).toBe(0);
-    });
-
-    test.each(operationCalls.slice(0, 2))(
-      "after connecting: $operation may have run, and is repeated only where that is safe",
-      async ({ call, safe }) => {
-        const sockets: Socket[] = [];
-        const agent = new Agent();
-        Object.assign(agent, {
-          createConnection: (to: TcpNetConnectOpts) => sockets[sockets.push(openSocket(to)) - 1],
-        });
-        server.listen((request) => {
-          request.resume().on("error", () => {});
-          request.on("end", () => sockets.at(-1)?.destroy(networkError(code, "read")));
-        });
-        const error = await failureOf(() => call(connect(server.url, { ...options, agent })));
-        expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
-        expect(server.used).toHaveLength(safe ? 3 : 1);
-      },
-    );
+  test("over node:http before connecting: a resume never ran, and is repeated", async () => {
+    const lookup: LookupFunction = (_name, _options, done) =>
+      setImmediate(done, networkError(code, "connect"), "");
+    const client = connect(named(), { ...options, agent: new Agent({ lookup } as object) });
+    const error = await failureOf(() => client.reinforcementFineTuningJobs.resume("job-1"));
+    expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "no", codeSource: "transport" });
+    expect(error.attempts).toHaveLength(3);
+    expect(server.connections).toBe(0);
   });
+
+  test.each(operationCalls.slice(0, 2))(
+    "over node:http after connecting: $operation may have run, and is repeated only where that is safe",
+    async ({ call, safe }) => {
+      const sockets: Socket[] = [];
+      const agent = new Agent();
+      Object.assign(agent, {
+        createConnection: (to: TcpNetConnectOpts) => sockets[sockets.push(openSocket(to)) - 1],
+      });
+      server.listen((request) => {
+        request.resume().on("error", () => {});
+        request.on("end", () => sockets.at(-1)?.destroy(networkError(code, "read")));
+      });
+      const error = await failureOf(() => call(connect(server.url, { ...options, agent })));
+      expect(error).toMatchObject({ code: "UNAVAILABLE", executed: "unknown", codeSource: "transport" });
+      expect(server.used).toHaveLength(safe ? 3 : 1);
+    },
+  );
 
   describe.each(operationCalls)("over node:http $operation", ({ call }) => {
     test("whose attemptTimeoutMs runs out while connecting never ran, and is repeated", async () => {
@@ -254,13 +251,6 @@ describe("a connection that the server has closed", () => {
 });
 
 describe.each(transports)("over $name", ({ options }) => {
-  test("a server whose certificate nobody vouches for is not reached", async () => {
-    const error = await failure(secure.url, options);
-    expect(error).toMatchObject(neverRan);
-    expect(error.message).toContain("self-signed certificate");
-    expect(secure.requests).toEqual([]);
-  });
-
   test("https to a server that speaks plain http did not run", async () => {
     const error = await failure(server.url.replace("http:", "https:"), options);
     expect(error).toMatchObject(neverRan);
@@ -319,13 +309,6 @@ test("a certificate of another host says so", async () => {
   const agent = ending(new HttpsAgent({ ca: certificate, servername: "other.example.com" }));
   const error = await failure(secure.url, { agent });
   expect(error.hint).toMatch(/^The server's certificate is for other names: check the host in baseUrl\./);
-});
-
-test("over node:http a TLS handshake that never ends does so at connectTimeoutMs, and nothing ran", async () => {
-  const port = await serving(createSocketServer((socket) => socket.resume()));
-  const error = await failure(`https://127.0.0.1:${port}`, { connectTimeoutMs: 50 });
-  expect(error).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no", codeSource: "transport" });
-  expect(error.message).toContain("50 ms");
 });
 
 // What balancers do in front of a service that is away: the connection comes to be, its TLS does not.

@@ -87,20 +87,6 @@ describe("an upload over a dispatcher", () => {
 });
 
 describe("a call over a dispatcher that ends before its response", () => {
-  test("waits for a connection until its deadline, and nothing was sent", async () => {
-    const requests: string[] = [];
-    const url = await serve((request) => requests.push(`${request.url}`));
-    const dispatcher = ending(new Pool(url, { connections: 1 }));
-    const client = connect(url, { dispatcher });
-    const controller = new AbortController();
-    const first = failureOf(() => client.rerank(question, { signal: controller.signal }));
-    const queued = await failureOf(() => client.rerank(question, { timeoutMs: 200 }));
-    expect(queued).toMatchObject({ code: "DEADLINE_EXCEEDED", executed: "no" });
-    controller.abort();
-    expect(await first).toMatchObject({ code: "CANCELLED", executed: "unknown" });
-    expect(requests).toHaveLength(1);
-  });
-
   test.each(["before the response", "inside the response"])("frees its socket %s", async (when) => {
     let isFirst = true;
     const sockets = new Set<Socket>();

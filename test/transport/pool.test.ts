@@ -287,18 +287,6 @@ describe("a connection that is idle", () => {
     const agent = ending(new Agent({ keepAlive: true }));
     expect(await usedAfter([60_000], { agent, keepAliveMs: 100 })).toEqual([1, 1]);
   });
-
-  test("is one for six hundred forgotten clients, and ends like any other", async () => {
-    for (let i = 0; i < 600; i++) await rerank(connect(server.url));
-    expect(server.used).toHaveLength(600);
-    expect(server.connections).toBe(1);
-    const closed = server.allClosed();
-    clock.pass(5_000);
-    await closed;
-    // Such a client is still of use.
-    await rerank(connect(server.url));
-    expect(server.connections).toBe(2);
-  });
 });
 
 test.skipIf(process.platform !== "linux")(

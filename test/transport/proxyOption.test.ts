@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
-import path from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { ClientOptions } from "../../src/index.js";
 import { isExcepted, proxyFromEnvironment } from "../../src/transport/node/proxies.js";
@@ -10,7 +8,6 @@ import { certificate } from "../support/certificate.js";
 import { connect, failureOf, operationCalls } from "../support/clients.js";
 import { outcomeOf, start } from "../support/commandLine.js";
 import { useForwardProxy } from "../support/forwardProxy.js";
-import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { goodText } from "../support/responses.js";
 import { runScript } from "../support/script.js";
@@ -24,6 +21,7 @@ const plain = useRecordingServer();
 const secure = useSecureServer();
 const content = randomBytes(3 * 1024 * 1024 + 1);
 const file = useTemporaryFile(content);
+const authorities = useTemporaryFile(Buffer.from(certificate));
 const rerank = { query: "q", documents: ["d"] };
 
 afterEach(() => vi.unstubAllEnvs());
@@ -55,6 +53,10 @@ describe("the option proxy", () => {
     ["bob%40acme:pass%3Aword-of-bob", "bob@acme:pass:word-of-bob", "bob@acme:pass:word-of-bob"],
     ["token-of-bob", "token-of-bob:", "token-of-bob"],
     ["user-of-bob:word-of-bob", "user-of-bob:word-of-bob", "user-of-bob"],
+    ["bob:w%C3%B6rd-of-bob", "bob:wörd-of-bob", "wörd-of-bob"],
+    ["bob:w%E2%82%ACrd-of-bob", "bob:w€rd-of-bob", "w%E2%82%ACrd-of-bob"],
+    ["bob:w%C3%B6rt-of-bob", "bob:wört-of-bob", Buffer.from("bob:wört-of-bob", "latin1").toString("base64")],
+    ["bob:w%C3%B6rk12-of-bob", "bob:wörk12-of-bob", Buffer.from("bob:wörk12-of-bob").toString("base64")],
   ])("sends the proxy %s, and shows neither user name nor password", async (credentials, sent, shown) => {
     plain.reply({ status: 400, json: { message: `${shown} may not` } });
     const client = connected({ proxy: proxy.url.replace("//", `//${credentials}@`) });
@@ -94,27 +96,20 @@ describe("the option proxy", () => {
   });
 
   test("https goes through the tunnel unseen, and its certificate is checked", async () => {
-    const { folder, remove } = await temporaryFolder();
-    try {
-      const authorities = path.join(folder, "ca.pem");
-      await writeFile(authorities, certificate);
-      const script = `
+    const script = `
         import { createClient } from "./src/index.ts";
         const client = createClient({ accountId: "a", maxRetries: 0, proxy: "env" });
         const call = client.rerank({ query: "q", documents: ["d"] });
         console.log(await call.then(() => "done", (error) => [error.executed, error.cause.code].join(" ")));
         await client.close();
       `;
-      const env = { TUNERANK_BASE_URL: `https://service.test:${secure.port}`, https_proxy: proxy.url };
-      const trusting = { ...env, NODE_EXTRA_CA_CERTS: authorities };
-      expect(await runScript(script, trusting)).toMatchObject({ stdout: "done\n" });
-      expect(secure.requests).toHaveLength(1);
-      expect(await runScript(script, env)).toMatchObject({ stdout: "no DEPTH_ZERO_SELF_SIGNED_CERT\n" });
-      expect(secure.requests).toHaveLength(1);
-      expect(proxy.seen).toMatchObject([{ method: "CONNECT" }, { method: "CONNECT" }]);
-    } finally {
-      await remove();
-    }
+    const env = { TUNERANK_BASE_URL: `https://service.test:${secure.port}`, https_proxy: proxy.url };
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: authorities };
+    expect(await runScript(script, trusting)).toMatchObject({ stdout: "done\n" });
+    expect(secure.requests).toHaveLength(1);
+    expect(await runScript(script, env)).toMatchObject({ stdout: "no DEPTH_ZERO_SELF_SIGNED_CERT\n" });
+    expect(secure.requests).toHaveLength(1);
+    expect(proxy.seen).toMatchObject([{ method: "CONNECT" }, { method: "CONNECT" }]);
   });
 });
 
