@@ -48,16 +48,18 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     expect((await collect(run)).map(({ id }) => id)).toEqual(requests(8).map(({ id }) => id));
   });
 
-  test("a wrong request is a result, and the others go on", async () => {
-    server.reply((request) =>
-      queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : responseTo(request),
-    );
+  test("a wrong request and a ranking that cannot be joined are results, and the others go on", async () => {
+    const replies: Record<string, Reply> = {
+      q0: { json: { data: [] } },
+      q1: { status: 400, json: { code: "INVALID_ARGUMENT" } },
+    };
+    server.reply((request) => replies[queryOf(request)] ?? responseTo(request));
     const id = { of: "any type" };
     const wrong = [{ id, query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
     const all = [...requests(3), ...wrong] as RerankAllRequest[];
     const results = await collect(rerankAll(client(), all, { ordered: true }));
     expect(results.map(({ id, error }) => [id, error?.code])).toEqual([
-      ["r0", undefined],
+      ["r0", "INTERNAL"],
       ["r1", "INVALID_ARGUMENT"],
       ["r2", undefined],
       [id, "INVALID_ARGUMENT"],

@@ -7,7 +7,7 @@ import {
 } from "../../src/bulk/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { good, requestsOf } from "../support/bulkRuns.js";
+import { endOf, good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -333,13 +333,6 @@ describe("the iterator of a run", () => {
       expect(await Promise.all(waiting)).toEqual([over, over, over]);
     });
 
-    test("next() after the end is the end, however often it is asked for", async () => {
-      const run = rerankAll(connect(server.url), sourceOf(kind, 2).source);
-      const seen = [];
-      for (let asked = 0; asked < 5; asked += 1) seen.push((await run.next()).done);
-      expect(seen).toEqual([false, false, true, true, true]);
-    });
-
     test("more are asked for at once than there are: each result is handed out once, then the end", async () => {
       const run = rerankAll(connect(server.url), sourceOf(kind, 3).source);
       const all = await Promise.all(Array.from({ length: 6 }, () => run.next()));
@@ -356,14 +349,7 @@ describe("the iterator of a run", () => {
     test("two consumers of one run that fails: one is told, and both end", async () => {
       server.reply({ status: 403 });
       const run = rerankAll(connect(server.url), sourceOf(kind).source);
-      const consume = async (): Promise<string> => {
-        try {
-          for await (const _ of run);
-          return "ended";
-        } catch (error) {
-          return (error as { code: string }).code;
-        }
-      };
+      const consume = async () => (await endOf(run)).error?.code ?? "ended";
       expect((await Promise.all([consume(), consume()])).sort()).toEqual(["PERMISSION_DENIED", "ended"]);
     });
 

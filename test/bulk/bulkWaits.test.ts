@@ -4,14 +4,13 @@ import {
   type RerankAllAttempt,
   type RerankAllOptions,
   type RerankAllRequest,
-  type RerankAllResult,
   rerankAll,
 } from "../../src/bulk/index.js";
 import { attemptPolicy, runBatches, stopSending } from "../../src/engine.js";
 import { type AttemptEvent, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { collect, good, requestsOf } from "../support/bulkRuns.js";
+import { collect, endOf, good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -98,8 +97,8 @@ describe("a row that waits", () => {
 describe("a rate", () => {
   const counted: Reply = { json: { ...Object(good.json), usage: { total_tokens: 500 } } };
   async function finish(options: RerankAllOptions, count: number): Promise<void> {
-    for await (const { error } of rerankAll(connect(server.url), requestsOf(count), options))
-      if (error) throw error;
+    const all = await collect(rerankAll(connect(server.url), requestsOf(count), options));
+    expect(all.flatMap(({ error }) => error ?? [])).toEqual([]);
   }
 
   /** How many requests have arrived after each second. */
@@ -168,23 +167,13 @@ describe("a run that is stopped", () => {
     };
   }
 
-  async function collect(results: AsyncIterable<RerankAllResult>) {
-    const all: RerankAllResult[] = [];
-    try {
-      for await (const result of results) all.push(result);
-    } catch (error) {
-      return { all, error: error as StatusError };
-    }
-    return { all, error: undefined };
-  }
-
   describe("stopSending", () => {
     useNoBackoff();
 
     test("ends a run with CANCELLED after the results of the requests in flight, and sends nothing more", async () => {
       const { held, release } = holdAll();
       const results = rerankAll(connect(server.url), endless(), { concurrency: 3 });
-      const run = collect(results);
+      const run = endOf(results);
       await until(() => held.length === 3);
       stopSending(results);
       await turns();
@@ -203,7 +192,7 @@ describe("a run that is stopped", () => {
     ])("retries nothing, and a %i meanwhile does not change why the run ended", async (status, code) => {
       const { held, release } = holdAll();
       const results = rerankAll(connect(server.url), endless(), { concurrency: 2 });
-      const run = collect(results);
+      const run = endOf(results);
       await until(() => held.length === 2);
       stopSending(results);
       release(status, { code });
@@ -216,10 +205,18 @@ describe("a run that is stopped", () => {
         queryOf(request) === "0" ? { status: 429, headers: { "retry-after": "30" } } : good,
       );
       const results = rerankAll(connect(server.url), endless(), { concurrency: 1 });
-      const run = collect(results);
+      const run = endOf(results);
       await clock.waitsFor(30_000);
       stopSending(results);
-      expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0"] } });
+      const { all, error } = await run;
+      expect([all, error?.notDone]).toEqual([[], ["0"]]);
+      expect(error).toMatchObject({
+        code: "CANCELLED",
+        codeSource: "client",
+        inferred: true,
+        executed: "no",
+      });
+      expect(error).not.toHaveProperty("httpStatus");
       expect(server.requests).toHaveLength(1);
     });
 
@@ -227,7 +224,7 @@ describe("a run that is stopped", () => {
       server.reply(good);
       const early = rerankAll(connect(server.url), endless());
       stopSending(early);
-      expect(await collect(early)).toMatchObject({ all: [], error: { code: "CANCELLED" } });
+      expect(await endOf(early)).toMatchObject({ all: [], error: { code: "CANCELLED" } });
       expect(server.requests).toEqual([]);
       const late = rerankAll(connect(server.url), [{ id: "a", query: "0", documents: ["a"] }]);
       await late.next();

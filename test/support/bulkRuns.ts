@@ -1,4 +1,5 @@
-import type { RerankAllRequest, RerankAllResult } from "../../src/bulk/index.js";
+import type { RerankAllError, RerankAllRequest, RerankAllResult } from "../../src/bulk/index.js";
+import { isStatusError } from "../../src/index.js";
 import type { RecordingServer, Reply } from "./recordingServer.js";
 
 /** The ranking of one document. */
@@ -20,6 +21,20 @@ export async function collect<Id>(
   const all: RerankAllResult<Id>[] = [];
   for await (const result of results) all.push(result);
   return all;
+}
+
+/** What a run hands out, and how it ends. */
+export async function endOf<Id>(
+  results: AsyncIterable<RerankAllResult<Id>>,
+): Promise<{ all: RerankAllResult<Id>[]; error: RerankAllError<Id> | undefined }> {
+  const all: RerankAllResult<Id>[] = [];
+  try {
+    for await (const result of results) all.push(result);
+    return { all, error: undefined };
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { all, error: error as RerankAllError<Id> };
+  }
 }
 
 /** Holds back the ranking of each request. @returns What sends each */
