@@ -314,14 +314,6 @@ describe("the retries of any request", () => {
       server.reply(inTurn(cutShort, notFound));
       expect(await failure({ ...to("PUT"), body: {} })).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
     });
-
-    test("JSON that is none is asked for once more by GET, and not by POST", async () => {
-      server.reply({ text: "{nope" });
-      await failure(to("GET"));
-      expect(server.requests).toHaveLength(2);
-      await failure(to("POST"));
-      expect(server.requests).toHaveLength(3);
-    });
   });
 
   test("onAttempt hears of it without its query", async () => {
