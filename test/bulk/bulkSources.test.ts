@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   type RerankAllAttempt,
   type RerankAllRequest,
@@ -202,50 +202,28 @@ describe("a process without a free file", () => {
       const { fetch, refused } = machineWith(20, code);
       const limits: number[] = [];
       const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
-      const found: unknown[] = [];
-      const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(300), {
-        concurrency: 64,
-        onAttempt,
-      });
-      for await (const { id, error } of run) found.push(error ?? id);
-      expect(found.sort()).toEqual(
-        requestsOf(300)
-          .map(({ id }) => id)
-          .sort(),
+      const options = { concurrency: 64, onAttempt };
+      const { all } = await endOf(
+        rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(300), options),
       );
+      const ids = requestsOf(300).map(({ id }) => id);
+      expect(all.map(({ id, error }) => error ?? id).sort()).toEqual(ids.sort());
       // 64 at once, 44 too many; four are left to the rest of the process.
       expect(limits.at(-1)).toBe(16);
       expect(refused()).toBe(44);
     },
   );
 
-  // The limits of an adaptive run in the order of its attempts, once each of its requests has ended.
-  async function limitsOf(
-    clock: TestClock,
-    fetch: typeof globalThis.fetch,
-    count: number,
-  ): Promise<number[]> {
-    const limits: number[] = [];
-    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
-    const found: unknown[] = [];
-    const run = async (): Promise<void> => {
-      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(count), { onAttempt });
-      for await (const { id, error } of results) found.push(error ?? id);
-    };
-    clock.install();
-    try {
-      await clock.until(run());
-    } finally {
-      clock.remove();
-    }
-    expect(new Set(found).size).toBe(count);
-    return limits;
-  }
-
   test("an adaptive run grows to what this machine can open, and stays below it", async () => {
     const clock = new TestClock();
     const { fetch, refused } = machineWith(10, "EMFILE", () => clock.sleep(200));
-    const limits = await limitsOf(clock, fetch, 1000);
+    const limits: number[] = [];
+    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
+    clock.install();
+    onTestFinished(() => clock.remove());
+    const client = connect("http://127.0.0.1:9", { fetch });
+    const { all } = await clock.until(endOf(rerankAll(client, requestsOf(1000), { onAttempt })));
+    expect(new Set(all.map(({ id, error }) => error ?? id)).size).toBe(1000);
     // 16 at once, 6 too many; four are left to the rest of the process.
     expect(Math.max(...limits)).toBe(16);
     expect(limits.at(-1)).toBe(6);
