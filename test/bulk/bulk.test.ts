@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
 import type { Client } from "../../src/index.js";
-import { queryOf } from "../support/bulkFiles.js";
+import { queryOf, requestOf } from "../support/bulkFiles.js";
 import { collect } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -12,13 +12,8 @@ const server = useRecordingServer();
 const responseTo = (request: ReceivedRequest): Reply =>
   ranked(request, { model: "m", usage: {}, query: queryOf(request) });
 
-function requests(count: number): RerankAllRequest[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: `r${index}`,
-    query: `q${index}`,
-    documents: ["a", "b"],
-  }));
-}
+const requests = (count: number) =>
+  Array.from({ length: count }, (_, index) => requestOf(index)) as RerankAllRequest[];
 
 describe.each(transports)("rerankAll over $name", ({ options }) => {
   const client = (): Client => connect(server.url, options);
@@ -26,14 +21,11 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
   test("hands out a result for each request, and sends no id", async () => {
     server.reply(responseTo);
     const results = await collect(rerankAll(client(), requests(20)));
-    expect(results.map(({ id }) => id).sort()).toEqual(
-      requests(20)
-        .map(({ id }) => id)
-        .sort(),
-    );
+    const ids = requests(20).map(({ id }) => id);
+    expect(results.map(({ id }) => id).sort()).toEqual(ids.sort());
     for (const { id, response } of results) expect(response).toMatchObject({ query: id.replace("r", "q") });
     expect(server.requests).toHaveLength(20);
-    expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["a", "b"] });
+    expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["one", "two"] });
   });
 
   test("hands them out in order when asked to, whichever gets a response first", async () => {

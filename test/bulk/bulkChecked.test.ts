@@ -150,9 +150,8 @@ test("a source may use one list for all its requests", async () => {
       yield { id, query: "q", documents: list };
     }
   }
-  const found: unknown[] = [];
-  for await (const { id, response, error } of rerankAll(connect(server.url), source(), { concurrency: 2 }))
-    found.push([id, response?.data.length, error]);
+  const all = await collect(rerankAll(connect(server.url), source(), { concurrency: 2 }));
+  const found = all.map(({ id, response, error }) => [id, response?.data.length, error]);
   expect(found.sort()).toEqual(Array.from({ length: 8 }, (_, id) => [id, 1 + (id % 3), undefined]));
   const sent = server.requests.map(({ body }) => JSON.parse(`${body}`).documents as string[]).sort();
   expect(sent.map((documents) => documents.map((text) => text.split(" ")[0]))).toEqual(

@@ -7,7 +7,7 @@ import {
 } from "../../src/bulk/index.js";
 import { events } from "../../src/policy/decisions.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { queryOf } from "../support/bulkFiles.js";
+import { queryOf, requestOf } from "../support/bulkFiles.js";
 import { collect, endOf } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
@@ -146,10 +146,8 @@ test.each<[name: string, script: Script, options: RerankAllOptions, first: numbe
 describe("the limits of a run", () => {
   const usage = { prompt_tokens: 10, total_tokens: 10 };
 
-  function* requests(count: number): Generator<RerankAllRequest> {
-    for (let index = 0; index < count; index += 1)
-      yield { id: `r${index}`, query: `q${index}`, documents: ["one", "two"] };
-  }
+  const requests = (count: number) =>
+    Array.from({ length: count }, (_, index) => requestOf(index)) as RerankAllRequest[];
 
   /** What a run hands out, how it ends, and what it has sent in all. */
   async function runWith(

@@ -10,7 +10,7 @@ import { attemptPolicy, runBatches, stopSending } from "../../src/engine.js";
 import { type AttemptEvent, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { collect, endOf, good, requestsOf } from "../support/bulkRuns.js";
+import { collect, endOf, good, hold, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -151,34 +151,18 @@ describe("a run that is stopped", () => {
     for (let id = 0; ; id++) yield { id: `${id}`, query: `${id}`, documents: ["a"] };
   }
 
-  /** Holds each response back until `release` is called with it. */
-  function holdAll(): { readonly held: ServerResponse[]; release(status?: number, body?: object): void } {
-    const held: ServerResponse[] = [];
-    server.reply((_request, response) => {
-      held.push(response);
-      return undefined;
-    });
-    return {
-      held,
-      release(status = 200, body = good.json as object) {
-        for (const response of held.splice(0))
-          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-      },
-    };
-  }
-
   describe("stopSending", () => {
     useNoBackoff();
 
     test("ends a run with CANCELLED after the results of the requests in flight, and sends nothing more", async () => {
-      const { held, release } = holdAll();
+      const held = hold(server);
       const results = rerankAll(connect(server.url), endless(), { concurrency: 3 });
       const run = endOf(results);
       await until(() => held.length === 3);
       stopSending(results);
       await turns();
       expect(await isPending(run)).toBe(true);
-      release();
+      for (const respond of held) respond();
       const { all, error } = await run;
       expect(all.map(({ id }) => id).sort()).toEqual(["0", "1", "2"]);
       expect(all.every(({ response }) => response)).toBe(true);
@@ -190,12 +174,12 @@ describe("a run that is stopped", () => {
       [503, "UNAVAILABLE"],
       [401, "UNAUTHENTICATED"],
     ])("retries nothing, and a %i meanwhile does not change why the run ended", async (status, code) => {
-      const { held, release } = holdAll();
+      const held = hold(server, { status, json: { code } });
       const results = rerankAll(connect(server.url), endless(), { concurrency: 2 });
       const run = endOf(results);
       await until(() => held.length === 2);
       stopSending(results);
-      release(status, { code });
+      for (const respond of held) respond();
       expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0", "1"] } });
       expect(server.requests).toHaveLength(2);
     });

@@ -2,6 +2,8 @@ import type { RerankAllError, RerankAllRequest, RerankAllResult } from "../../sr
 import { isStatusError } from "../../src/index.js";
 import type { RecordingServer, Reply } from "./recordingServer.js";
 
+const jsonType = { "content-type": "application/json" };
+
 /** The ranking of one document. */
 export const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
 
@@ -37,11 +39,11 @@ export async function endOf<Id>(
   }
 }
 
-/** Holds back the ranking of each request. @returns What sends each */
-export function hold(server: RecordingServer): (() => void)[] {
+/** Holds back the response to each request. @returns What sends each */
+export function hold(server: RecordingServer, { status = 200, json }: Reply = good): (() => void)[] {
   const held: (() => void)[] = [];
   server.reply((_request, response) => {
-    held.push(() => response.end(JSON.stringify(good.json)));
+    held.push(() => response.writeHead(status, jsonType).end(JSON.stringify(json)));
     return undefined;
   });
   return held;
