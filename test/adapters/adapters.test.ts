@@ -16,12 +16,11 @@ describe("the calls", () => {
   const documents = { type: "text", values: ["a", "b", "c"] } as const;
   const texts = ["a", "b", "c"].map((pageContent) => ({ pageContent, metadata: {} }));
 
-  async function thrownBy(call: Promise<unknown>): Promise<Record<string | symbol, unknown> & Error> {
-    return call.then(
+  const thrownBy = (call: Promise<unknown>): Promise<Record<string | symbol, unknown> & Error> =>
+    call.then(
       () => expect.unreachable("It did not fail."),
       (error) => error,
     );
-  }
 
   test.each<[what: string, reply: Reply, isRetryable: boolean, ms: number | undefined]>([
     ["UNAVAILABLE", { ...unavailable, headers: { "retry-after": "2" } }, true, 2_000],

@@ -33,9 +33,25 @@ beforeEach(() => {
 });
 afterEach(() => cancellation.abort());
 
+const usual: ActivityInfo = {
+  attempt: 1,
+  startToCloseTimeoutMs: 60_000,
+  scheduleToCloseTimeoutMs: 0,
+  scheduledTimestampMs: 1_000,
+  currentAttemptScheduledTimestampMs: 1_000,
+  heartbeatTimeoutMs: 4_500,
+};
 const rows = (count: number): ChunkRequest[] =>
   Array.from({ length: count }, (_, row) => ({ id: `r${row}`, query: `q${row}`, documents: ["a", "b"] }));
 const ids = (): string[] => [...parts.values()].flat().map(({ id }) => id);
+
+/** An activity that began at once, and may take a minute. */
+function contextOf(
+  info: Partial<ActivityInfo>,
+  heartbeat: ActivityContext["heartbeat"] = () => {},
+): ActivityContext {
+  return { info: { ...usual, ...info }, cancellationSignal: cancellation.signal, heartbeat };
+}
 
 /** Ranks a chunk as the activity does. */
 function rank(
@@ -52,18 +68,7 @@ function rank(
     timeoutMs: undefined,
     ...tools,
   };
-  const context: ActivityContext = {
-    info: {
-      attempt: 1,
-      startToCloseTimeoutMs: 600_000,
-      scheduleToCloseTimeoutMs: 0,
-      scheduledTimestampMs: 1_000,
-      currentAttemptScheduledTimestampMs: 1_000,
-      ...info,
-    },
-    cancellationSignal: cancellation.signal,
-    heartbeat() {},
-  };
+  const context = contextOf({ startToCloseTimeoutMs: 600_000, ...info });
   const chunk = { n: 3, reference: undefined, rate: undefined };
   const call = (aids: CallAids): Promise<ChunkSummary> => rankChunk(whole, chunk, aids);
   return callWithin(context, "rerankDocuments", call);
@@ -174,32 +179,14 @@ test("a chunk has the activity's time, after which what was ranked is written", 
 });
 
 test("documents are not returned unless they are asked for", async () => {
-  const asked = (more: object): ChunkRequest => ({
-    id: JSON.stringify(more),
-    query: "q",
-    documents: ["a"],
-    ...more,
-  });
-  await rank({
-    readChunk: () => [asked({}), asked({ return_documents: true }), asked({ return_documents: false })],
-  });
-  expect(server.requests.map(({ body }) => JSON.parse(`${body}`).return_documents)).toEqual([
-    false,
-    true,
-    false,
-  ]);
+  const asked = [{}, { return_documents: true }, { return_documents: false }];
+  const chunk = asked.map((more, row) => ({ id: `r${row}`, query: "q", documents: ["a"], ...more }));
+  await rank({ readChunk: () => chunk });
+  const sent = server.requests.map(({ body }) => JSON.parse(`${body}`).return_documents);
+  expect(sent).toEqual([false, true, false]);
 });
 
 describe("an activity's times and heartbeats", () => {
-  const info: ActivityInfo = {
-    attempt: 1,
-    startToCloseTimeoutMs: 60_000,
-    scheduleToCloseTimeoutMs: 0,
-    scheduledTimestampMs: 1_000,
-    currentAttemptScheduledTimestampMs: 1_000,
-    heartbeatTimeoutMs: 4_500,
-  };
-
   test.each<[number, Partial<ActivityInfo>]>([
     [58_000, {}],
     [18_000, { startToCloseTimeoutMs: 20_000 }],
@@ -209,16 +196,12 @@ describe("an activity's times and heartbeats", () => {
     [17_100, { scheduleToCloseTimeoutMs: 30_000, currentAttemptScheduledTimestampMs: 12_000 }],
     [86_398_000, { startToCloseTimeoutMs: 0 }],
   ])("a call may take %d ms where the activity has %j", (expected, changes) => {
-    expect(timeLeftMs({ ...info, ...changes })).toBe(expected);
+    expect(timeLeftMs({ ...usual, ...changes })).toBe(expected);
   });
 
   test("heartbeats come three times within their timeout, carry the progress, and end with the call", async () => {
     const heartbeats: unknown[] = [];
-    const context: ActivityContext = {
-      info,
-      cancellationSignal: new AbortController().signal,
-      heartbeat: (details) => heartbeats.push(details),
-    };
+    const context = contextOf({}, (details) => void heartbeats.push(details));
     let end = (): void => {};
     const ending = callWithin(context, "uploadDatasetFile", ({ onProgress }) => {
       onProgress({ sentBytes: 3 });
@@ -237,24 +220,14 @@ describe("an activity's times and heartbeats", () => {
   });
 
   test("without a short timeout a heartbeat comes every 2 s, so that a cancellation arrives soon", async () => {
-    let beats = 0;
-    const ending = callWithin(
-      {
-        info: { ...info, heartbeatTimeoutMs: 30_000 },
-        cancellationSignal: new AbortController().signal,
-        heartbeat: () => {
-          beats += 1;
-        },
-      },
-      "rerankDocuments",
-      async () => {
-        clock.pass(1_999);
-        expect(beats).toBe(1);
-        clock.pass(1);
-        expect(beats).toBe(2);
-      },
-    );
-    await ending;
+    const beats: number[] = [];
+    const context = contextOf({ heartbeatTimeoutMs: 30_000 }, () => void beats.push(1));
+    await callWithin(context, "rerankDocuments", async () => {
+      clock.pass(1_999);
+      expect(beats).toHaveLength(1);
+      clock.pass(1);
+      expect(beats).toHaveLength(2);
+    });
   });
 
   test.each<[what: string, details: unknown, sent: number]>([
@@ -264,11 +237,7 @@ describe("an activity's times and heartbeats", () => {
     ["of none", undefined, 0],
   ])("after the heartbeat %s, what is sent once is sent so often", async (_what, heartbeatDetails, sent) => {
     let calls = 0;
-    const context = {
-      info: { ...info, attempt: 3, heartbeatDetails },
-      cancellationSignal: new AbortController().signal,
-      heartbeat: () => {},
-    };
+    const context = contextOf({ attempt: 3, heartbeatDetails });
     const call = async () => ++calls;
     const running = () => callWithin(context, "uploadDatasetFile", call);
     if (sent > 0) await running();

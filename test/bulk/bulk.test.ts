@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type RerankAllOptions, type RerankAllRequest, rerankAll } from "../../src/bulk/index.js";
 import type { Client } from "../../src/index.js";
-import { queryOf } from "../support/bulkFiles.js";
+import { queryOf, requestOf } from "../support/bulkFiles.js";
 import { collect } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -12,13 +12,8 @@ const server = useRecordingServer();
 const responseTo = (request: ReceivedRequest): Reply =>
   ranked(request, { model: "m", usage: {}, query: queryOf(request) });
 
-function requests(count: number): RerankAllRequest[] {
-  return Array.from({ length: count }, (_, index) => ({
-    id: `r${index}`,
-    query: `q${index}`,
-    documents: ["a", "b"],
-  }));
-}
+const requests = (count: number) =>
+  Array.from({ length: count }, (_, index) => requestOf(index)) as RerankAllRequest[];
 
 describe.each(transports)("rerankAll over $name", ({ options }) => {
   const client = (): Client => connect(server.url, options);
@@ -26,14 +21,11 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
   test("hands out a result for each request, and sends no id", async () => {
     server.reply(responseTo);
     const results = await collect(rerankAll(client(), requests(20)));
-    expect(results.map(({ id }) => id).sort()).toEqual(
-      requests(20)
-        .map(({ id }) => id)
-        .sort(),
-    );
+    const ids = requests(20).map(({ id }) => id);
+    expect(results.map(({ id }) => id).sort()).toEqual(ids.sort());
     for (const { id, response } of results) expect(response).toMatchObject({ query: id.replace("r", "q") });
     expect(server.requests).toHaveLength(20);
-    expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["a", "b"] });
+    expect(JSON.parse(`${server.requests[0]?.body}`)).toEqual({ query: "q0", documents: ["one", "two"] });
   });
 
   test("hands them out in order when asked to, whichever gets a response first", async () => {
@@ -48,16 +40,18 @@ describe.each(transports)("rerankAll over $name", ({ options }) => {
     expect((await collect(run)).map(({ id }) => id)).toEqual(requests(8).map(({ id }) => id));
   });
 
-  test("a wrong request is a result, and the others go on", async () => {
-    server.reply((request) =>
-      queryOf(request) === "q1" ? { status: 400, json: { code: "INVALID_ARGUMENT" } } : responseTo(request),
-    );
+  test("a wrong request and a ranking that cannot be joined are results, and the others go on", async () => {
+    const replies: Record<string, Reply> = {
+      q0: { json: { data: [] } },
+      q1: { status: 400, json: { code: "INVALID_ARGUMENT" } },
+    };
+    server.reply((request) => replies[queryOf(request)] ?? responseTo(request));
     const id = { of: "any type" };
     const wrong = [{ id, query: "q", documents: [] }, { query: "no id", documents: ["a"] }, null];
     const all = [...requests(3), ...wrong] as RerankAllRequest[];
     const results = await collect(rerankAll(client(), all, { ordered: true }));
     expect(results.map(({ id, error }) => [id, error?.code])).toEqual([
-      ["r0", undefined],
+      ["r0", "INTERNAL"],
       ["r1", "INVALID_ARGUMENT"],
       ["r2", undefined],
       [id, "INVALID_ARGUMENT"],

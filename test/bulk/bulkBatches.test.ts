@@ -8,6 +8,7 @@ import {
   rerankAll,
 } from "../../src/bulk/index.js";
 import { useNoBackoff } from "../support/backoff.js";
+import { endOf as outcomeOf } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 
@@ -213,21 +214,14 @@ test.each<[name: string, more: object, split: RerankAllOptions["split"], says: s
 describe("a limit of the run", () => {
   const twoRequests = [2, 4].map((count, id) => ({ id: `${id}`, query: "q", documents: texts(count) }));
 
-  /** What a run hands out, and how it ends. */
-  async function endOf(requests: readonly RerankAllRequest[], options: RerankAllOptions) {
-    const results = rerankAll(connect(server.url), requests, { concurrency: 1, batchSize: 1, ...options });
-    const found: RerankAllResult[] = [];
-    const error = await failureOf(async () => {
-      for await (const result of results) found.push(result);
-    }).catch(() => undefined);
-    return { found, error: error as RerankAllError | undefined };
-  }
+  const endOf = (requests: readonly RerankAllRequest[], options: RerankAllOptions) =>
+    outcomeOf(rerankAll(connect(server.url), requests, { concurrency: 1, batchSize: 1, ...options }));
 
   test.each([{ maxRequests: 5 }, { maxTokens: 10 }])(
     "in the middle of a request it says how many batches were paid for in vain: %o",
     async (limit) => {
-      const { found, error } = await endOf(twoRequests, limit);
-      expect(found.map(({ id }) => id)).toEqual(["0"]);
+      const { all, error } = await endOf(twoRequests, limit);
+      expect(all.map(({ id }) => id)).toEqual(["0"]);
       expect(error).toMatchObject({ notDone: ["1"], batchesLost: 3, done: 1, requests: 5, executed: "yes" });
       expect(error?.message).toContain("1 request without a result; 3 of their batches were paid for.");
     },
@@ -242,11 +236,11 @@ describe("a limit of the run", () => {
   });
 
   test("a request that alone takes more is refused before its first batch", async () => {
-    const { found, error } = await endOf(twoRequests, { maxRequests: 3 });
+    const { all, error } = await endOf(twoRequests, { maxRequests: 3 });
     expect(error).toBeUndefined();
-    expect(found.map((result) => result.error?.code)).toEqual([undefined, "OUT_OF_RANGE"]);
-    expect(found[1]?.error).toMatchObject({ executed: "no", attempts: [] });
-    expect(found[1]?.error?.message).toContain("needs 4 HTTP requests (batchSize), and maxRequests is 3.");
+    expect(all.map((result) => result.error?.code)).toEqual([undefined, "OUT_OF_RANGE"]);
+    expect(all[1]?.error).toMatchObject({ executed: "no", attempts: [] });
+    expect(all[1]?.error?.message).toContain("needs 4 HTTP requests (batchSize), and maxRequests is 3.");
     expect(sent()).toHaveLength(2);
   });
 });
@@ -262,17 +256,15 @@ test("a run that ends names each request that is not done once", async () => {
 
 const hundred = texts(100);
 const every = (step: number, first = 0): string[] => hundred.filter((_, at) => at % step === first);
-describe.each([100, 32, 1])("in batches of %i", (batchSize) => {
-  test.each<[what: string, bad: string[]]>([
-    ["50 % at the start", hundred.slice(0, 50)],
-    ["50 % at the end", hundred.slice(-50)],
-    ["every 20th", every(20)],
-    ["every second", every(2, 1)],
-  ])("%s are left out, and the others are ranked", async (_what, bad) => {
-    server.reply(rejecting(bad));
-    const { response, rejected, error } = await rank(hundred, { batchSize, concurrency: 4 });
-    expect(error).toBeUndefined();
-    expect(rejected?.map(({ index }) => `${index}`).sort()).toEqual([...bad].sort());
-    expect(response?.data).toHaveLength(100 - bad.length);
-  });
+test.each<[batchSize: number, what: string, bad: string[]]>([
+  [100, "50 % at the start", hundred.slice(0, 50)],
+  [32, "50 % at the end", hundred.slice(-50)],
+  [32, "every second", every(2, 1)],
+  [1, "every 20th", every(20)],
+])("in batches of %i, %s are left out, and the others are ranked", async (batchSize, _what, bad) => {
+  server.reply(rejecting(bad));
+  const { response, rejected, error } = await rank(hundred, { batchSize, concurrency: 4 });
+  expect(error).toBeUndefined();
+  expect(rejected?.map(({ index }) => `${index}`).sort()).toEqual([...bad].sort());
+  expect(response?.data).toHaveLength(100 - bad.length);
 });

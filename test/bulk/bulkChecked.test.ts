@@ -8,6 +8,7 @@ import {
   rerankAll,
 } from "../../src/bulk/index.js";
 import type { RerankRequest, RerankResponse } from "../../src/index.js";
+import { collect, endOf } from "../support/bulkRuns.js";
 import { readByClient } from "../support/clientSockets.js";
 import { connect, failureOf, thrownBy, transports } from "../support/clients.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -29,8 +30,8 @@ async function rank(
   client: Parameters<typeof rerankAll>[0],
   body: Partial<RerankRequest> = {},
 ): Promise<RerankAllResult> {
-  for await (const result of rerankAll(client, [{ id: "a", query: "q", documents, ...body }])) return result;
-  throw new Error("There is no result.");
+  const [result] = await collect(rerankAll(client, [{ id: "a", query: "q", documents, ...body }]));
+  return result as RerankAllResult;
 }
 
 // What came, what was asked for besides, and what is wrong with it.
@@ -73,15 +74,6 @@ describe.each(transports)("over $name", ({ options }) => {
       attempts: [{ number: 1, httpStatus: 200 }],
     });
     expect(server.requests).toHaveLength(1);
-  });
-
-  test("one that cannot be joined does not end the run", async () => {
-    server.reply(({ body }) => ({ json: ranking(JSON.parse(`${body}`).query === "1" ? [] : entries(0)) }));
-    const all = ["0", "1", "2"].map((query) => ({ id: query, query, documents: ["d"] }));
-    const found: string[] = [];
-    for await (const { id, error } of rerankAll(connect(server.url, options), all, { ordered: true }))
-      found.push(`${id} ${error?.code}`);
-    expect(found).toEqual(["0 undefined", "1 INTERNAL", "2 undefined"]);
   });
 });
 
@@ -158,9 +150,8 @@ test("a source may use one list for all its requests", async () => {
       yield { id, query: "q", documents: list };
     }
   }
-  const found: unknown[] = [];
-  for await (const { id, response, error } of rerankAll(connect(server.url), source(), { concurrency: 2 }))
-    found.push([id, response?.data.length, error]);
+  const all = await collect(rerankAll(connect(server.url), source(), { concurrency: 2 }));
+  const found = all.map(({ id, response, error }) => [id, response?.data.length, error]);
   expect(found.sort()).toEqual(Array.from({ length: 8 }, (_, id) => [id, 1 + (id % 3), undefined]));
   const sent = server.requests.map(({ body }) => JSON.parse(`${body}`).documents as string[]).sort();
   expect(sent.map((documents) => documents.map((text) => text.split(" ")[0]))).toEqual(
@@ -176,17 +167,15 @@ test("a rejected key ends a run after its requests in flight, whose responses ar
   });
   const one = JSON.stringify({ object: "list", model: "m", data: [{ index: 0, relevance_score: 1 }] });
   const requests = ["a", "bad", "b", "never"].map((query) => ({ id: query, query, documents: ["d"] }));
-  const ids: string[] = [];
-  const failed = failureOf(async () => {
-    for await (const { id, response } of rerankAll(connect(server.url), requests, { concurrency: 3 }))
-      if (response) ids.push(id);
-  });
+  const ended = endOf(rerankAll(connect(server.url), requests, { concurrency: 3 }));
   await until(() => held.size === 3);
   const { socket } = held.get("bad") as ServerResponse;
   held.get("bad")?.writeHead(401).end();
   await readByClient(socket);
   for (const id of ["a", "b"]) held.get(id)?.end(one);
-  expect(await failed).toMatchObject({ code: "UNAUTHENTICATED", notDone: ["bad"], done: 2 });
+  const { all, error } = await ended;
+  expect(error).toMatchObject({ code: "UNAUTHENTICATED", notDone: ["bad"], done: 2 });
+  const ids = all.flatMap(({ id, response }) => (response ? id : []));
   expect([ids.sort(), server.requests.length]).toEqual([["a", "b"], 3]);
 });
 
@@ -195,14 +184,10 @@ test("after a rejected key the next run begins with few requests", async () => {
   server.reply((request) => (isMended ? ranked(request) : { status: 401 }));
   const client = connect(server.url);
   const requests = Array.from({ length: 300 }, (_, id) => ({ id, query: "q", documents: ["d"] }));
-  for await (const { error } of rerankAll(client, requests)) expect(error).toBeUndefined();
+  for (const { error } of await collect(rerankAll(client, requests))) expect(error).toBeUndefined();
   isMended = false;
-  await failureOf(async () => {
-    for await (const _ of rerankAll(client, requests));
-  });
+  await failureOf(() => collect(rerankAll(client, requests)));
   server.requests = [];
-  await failureOf(async () => {
-    for await (const _ of rerankAll(client, requests));
-  });
+  await failureOf(() => collect(rerankAll(client, requests)));
   expect(server.requests).toHaveLength(4);
 });

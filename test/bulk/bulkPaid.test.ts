@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  type RerankAllError,
   type RerankAllOptions,
   type RerankAllRequest,
   type RerankAllResult,
@@ -8,7 +7,8 @@ import {
 } from "../../src/bulk/index.js";
 import { events } from "../../src/policy/decisions.js";
 import { useNoBackoff } from "../support/backoff.js";
-import { queryOf } from "../support/bulkFiles.js";
+import { queryOf, requestOf } from "../support/bulkFiles.js";
+import { collect, endOf } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { type Reply, type Script, useRecordingServer } from "../support/recordingServer.js";
 import { ranked } from "../support/responses.js";
@@ -29,8 +29,8 @@ const cut: Script = (_request, response) => {
 
 async function rank(options: Parameters<typeof connect>[1] = {}): Promise<RerankAllResult> {
   const requests = [{ id: "a", query: "q", documents: ["d"] }];
-  for await (const result of rerankAll(connect(server.url, options), requests)) return result;
-  throw new Error("There is no result.");
+  const [result] = await collect(rerankAll(connect(server.url, options), requests));
+  return result as RerankAllResult;
 }
 
 test.each<[name: string, reply: Reply | Script, retries: number]>([
@@ -40,7 +40,6 @@ test.each<[name: string, reply: Reply | Script, retries: number]>([
   ["that is empty", { text: "" }, events.notJson.retries.read],
   ["that is a list", { json: [] }, events.notJson.retries.read],
   ["whose body is cut", cut, events.bodyLost.retries.read],
-  ["that cannot be joined", { json: { data: [{ index: 7, relevance_score: 1 }] } }, 0],
 ])(
   "a response %s is asked for again as often as the table says, and no more",
   async (_name, reply, retries) => {
@@ -73,16 +72,6 @@ test("what ran twice is over, whatever came between", async () => {
 
 const twice: RerankAllRequest[] = ["a", "b"].map((id) => ({ id, query: id, documents: ["d"] }));
 
-/** The results of a run of two requests that does not end well, and its error. */
-async function ended(options: RerankAllOptions): Promise<[RerankAllResult[], unknown]> {
-  const results: RerankAllResult[] = [];
-  const run = rerankAll(connect(server.url), twice, { concurrency: 2, ...options });
-  const error = await failureOf(async () => {
-    for await (const result of run) results.push(result);
-  });
-  return [results, error];
-}
-
 // The first response for "a" is useless, and paid for. Then "a" and "b" get what is given; undefined is no response.
 const useless =
   (forB?: Reply, forA?: Reply): Script =>
@@ -111,7 +100,8 @@ test.each<[name: string, script: Script, options: RerankAllOptions, code: string
   ["a long pause of what was paid for", useless(undefined, longPause), {}, "RESOURCE_EXHAUSTED"],
 ])("a run that ends by %s has a result for what was paid for", async (_name, script, options, code) => {
   server.reply(script);
-  const [results, error] = await ended({ timeoutMs: 2_000, ...options });
+  const own = { concurrency: 2, timeoutMs: 2_000, ...options };
+  const { all: results, error } = await endOf(rerankAll(connect(server.url), twice, own));
   expect(error).toMatchObject({ code, done: 1, notDone: ["b"] });
   expect(results).toMatchObject([{ id: "a", error: { executed: "yes", operation: "rerankDocuments" } }]);
   const sentForA = server.requests.filter(({ body }) => `${body}`.includes('"query":"a"'));
@@ -145,16 +135,9 @@ test.each<[name: string, script: Script, options: RerankAllOptions, first: numbe
 ])("so has one whose batch was paid for, at the end by %s", async (_name, script, options, first) => {
   server.reply(script);
   const requests = [{ id: "a", query: "a", documents: ["first", "second", "third"] }, { ...twice[1] }];
-  const results: RerankAllResult[] = [];
-  const run = rerankAll(connect(server.url), requests as RerankAllRequest[], {
-    concurrency: 4,
-    batchSize: 1,
-    timeoutMs: 2_000,
-    ...options,
-  });
-  const error = await failureOf(async () => {
-    for await (const result of run) results.push(result);
-  });
+  const own = { concurrency: 4, batchSize: 1, timeoutMs: 2_000, ...options };
+  const run = rerankAll(connect(server.url), requests as RerankAllRequest[], own);
+  const { all: results, error } = await endOf(run);
   expect(sentFirst()).toHaveLength(first);
   expect(results).toMatchObject([{ id: "a", error: { executed: "yes", operation: "rerankDocuments" } }]);
   expect(error).toMatchObject({ done: 1, notDone: ["b"], batchesLost: 0 });
@@ -163,10 +146,8 @@ test.each<[name: string, script: Script, options: RerankAllOptions, first: numbe
 describe("the limits of a run", () => {
   const usage = { prompt_tokens: 10, total_tokens: 10 };
 
-  function* requests(count: number): Generator<RerankAllRequest> {
-    for (let index = 0; index < count; index += 1)
-      yield { id: `r${index}`, query: `q${index}`, documents: ["one", "two"] };
-  }
+  const requests = (count: number) =>
+    Array.from({ length: count }, (_, index) => requestOf(index)) as RerankAllRequest[];
 
   /** What a run hands out, how it ends, and what it has sent in all. */
   async function runWith(
@@ -175,13 +156,8 @@ describe("the limits of a run", () => {
     client = connect(server.url),
   ) {
     const results = rerankAll(client, source, options);
-    const ids: string[] = [];
-    try {
-      for await (const { id } of results) ids.push(id);
-      return { ids, counts: results.counts };
-    } catch (error) {
-      return { ids, counts: results.counts, error: error as RerankAllError };
-    }
+    const { all, error } = await endOf(results);
+    return { ids: all.map(({ id }) => id), counts: results.counts, error };
   }
 
   test("a run counts its requests, retries and tokens, of those that failed too", async () => {

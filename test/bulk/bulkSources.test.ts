@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   type RerankAllAttempt,
   type RerankAllRequest,
@@ -7,7 +8,7 @@ import {
 } from "../../src/bulk/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { good, requestsOf } from "../support/bulkRuns.js";
+import { endOf, good, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { useRecordingServer } from "../support/recordingServer.js";
@@ -202,50 +203,28 @@ describe("a process without a free file", () => {
       const { fetch, refused } = machineWith(20, code);
       const limits: number[] = [];
       const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
-      const found: unknown[] = [];
-      const run = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(300), {
-        concurrency: 64,
-        onAttempt,
-      });
-      for await (const { id, error } of run) found.push(error ?? id);
-      expect(found.sort()).toEqual(
-        requestsOf(300)
-          .map(({ id }) => id)
-          .sort(),
+      const options = { concurrency: 64, onAttempt };
+      const { all } = await endOf(
+        rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(300), options),
       );
+      const ids = requestsOf(300).map(({ id }) => id);
+      expect(all.map(({ id, error }) => error ?? id).sort()).toEqual(ids.sort());
       // 64 at once, 44 too many; four are left to the rest of the process.
       expect(limits.at(-1)).toBe(16);
       expect(refused()).toBe(44);
     },
   );
 
-  // The limits of an adaptive run in the order of its attempts, once each of its requests has ended.
-  async function limitsOf(
-    clock: TestClock,
-    fetch: typeof globalThis.fetch,
-    count: number,
-  ): Promise<number[]> {
-    const limits: number[] = [];
-    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
-    const found: unknown[] = [];
-    const run = async (): Promise<void> => {
-      const results = rerankAll(connect("http://127.0.0.1:9", { fetch }), requestsOf(count), { onAttempt });
-      for await (const { id, error } of results) found.push(error ?? id);
-    };
-    clock.install();
-    try {
-      await clock.until(run());
-    } finally {
-      clock.remove();
-    }
-    expect(new Set(found).size).toBe(count);
-    return limits;
-  }
-
   test("an adaptive run grows to what this machine can open, and stays below it", async () => {
     const clock = new TestClock();
     const { fetch, refused } = machineWith(10, "EMFILE", () => clock.sleep(200));
-    const limits = await limitsOf(clock, fetch, 1000);
+    const limits: number[] = [];
+    const onAttempt = ({ concurrency }: RerankAllAttempt): void => void limits.push(concurrency);
+    clock.install();
+    onTestFinished(() => clock.remove());
+    const client = connect("http://127.0.0.1:9", { fetch });
+    const { all } = await clock.until(endOf(rerankAll(client, requestsOf(1000), { onAttempt })));
+    expect(new Set(all.map(({ id, error }) => error ?? id)).size).toBe(1000);
     // 16 at once, 6 too many; four are left to the rest of the process.
     expect(Math.max(...limits)).toBe(16);
     expect(limits.at(-1)).toBe(6);
@@ -333,13 +312,6 @@ describe("the iterator of a run", () => {
       expect(await Promise.all(waiting)).toEqual([over, over, over]);
     });
 
-    test("next() after the end is the end, however often it is asked for", async () => {
-      const run = rerankAll(connect(server.url), sourceOf(kind, 2).source);
-      const seen = [];
-      for (let asked = 0; asked < 5; asked += 1) seen.push((await run.next()).done);
-      expect(seen).toEqual([false, false, true, true, true]);
-    });
-
     test("more are asked for at once than there are: each result is handed out once, then the end", async () => {
       const run = rerankAll(connect(server.url), sourceOf(kind, 3).source);
       const all = await Promise.all(Array.from({ length: 6 }, () => run.next()));
@@ -356,14 +328,7 @@ describe("the iterator of a run", () => {
     test("two consumers of one run that fails: one is told, and both end", async () => {
       server.reply({ status: 403 });
       const run = rerankAll(connect(server.url), sourceOf(kind).source);
-      const consume = async (): Promise<string> => {
-        try {
-          for await (const _ of run);
-          return "ended";
-        } catch (error) {
-          return (error as { code: string }).code;
-        }
-      };
+      const consume = async () => (await endOf(run)).error?.code ?? "ended";
       expect((await Promise.all([consume(), consume()])).sort()).toEqual(["PERMISSION_DENIED", "ended"]);
     });
 
@@ -395,30 +360,17 @@ describe("the iterator of a run", () => {
   });
 
   test("a run that is over listens to its signal no more", async () => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    let listeners = 0;
-    const counted = {
-      get aborted() {
-        return signal.aborted;
-      },
-      addEventListener(type: "abort", listener: () => void) {
-        listeners += 1;
-        signal.addEventListener(type, listener);
-      },
-      removeEventListener(type: "abort", listener: () => void) {
-        listeners -= 1;
-        signal.removeEventListener(type, listener);
-      },
-    };
-    const [first, second] = [1, 2].map(() =>
-      rerankAll(connect(server.url), requestsOf(9), { signal: counted }),
-    ) as [RerankAllResults, RerankAllResults];
+    const { signal } = new AbortController();
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    const [first, second] = [1, 2].map(() => rerankAll(connect(server.url), requestsOf(9), { signal })) as [
+      RerankAllResults,
+      RerankAllResults,
+    ];
     await Promise.all([first.next(), second.next()]);
-    expect(listeners).toBe(1);
+    expect(listeners()).toBe(1);
     await first.return();
-    expect(listeners).toBe(1);
+    expect(listeners()).toBe(1);
     for await (const _ of second);
-    expect(listeners).toBe(0);
+    expect(listeners()).toBe(0);
   });
 });

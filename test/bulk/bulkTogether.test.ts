@@ -6,10 +6,10 @@ import {
   type RerankAllRequest,
   rerankAll,
 } from "../../src/bulk/index.js";
-import { type Client, createClient, isStatusError } from "../../src/index.js";
+import { type Client, createClient } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { good, hold, requestsOf } from "../support/bulkRuns.js";
+import { collect, endOf, good, hold, requestsOf } from "../support/bulkRuns.js";
 import { canaryKey } from "../support/canary.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
@@ -34,9 +34,8 @@ describe("runs that go on together", () => {
     rows: RerankAllRequest[],
     options: RerankAllOptions = {},
   ): Promise<string[]> {
-    const ranked: string[] = [];
-    for await (const { id, error } of rerankAll(client, rows, options)) if (!error) ranked.push(id);
-    return ranked;
+    const all = await collect(rerankAll(client, rows, options));
+    return all.flatMap(({ id, error }) => (error ? [] : id));
   }
 
   test("ten runs of one client at once begin with four requests, take turns, and rank all rows", async () => {
@@ -206,15 +205,8 @@ describe("the pause that rows share", () => {
   }
 
   async function run(count: number, options: RerankAllOptions): Promise<Ended> {
-    const results: string[] = [];
-    try {
-      for await (const { id, error } of rerankAll(connect(server.url), requestsOf(count), options))
-        results.push(error ? `${id} ${error.code}` : id);
-      return { results, error: undefined };
-    } catch (error) {
-      if (!isStatusError(error)) throw error;
-      return { results, error: error as RerankAllError };
-    }
+    const { all, error } = await endOf(rerankAll(connect(server.url), requestsOf(count), options));
+    return { results: all.map(({ id, error }) => (error ? `${id} ${error.code}` : id)), error };
   }
 
   test.each([
@@ -332,19 +324,6 @@ describe("the pause that rows share", () => {
     expect(error?.message).toContain(
       "The service asks to wait 1 s, and the run never waits (maxPauseMs is 0).",
     );
-  });
-
-  test("an abort is this client's, also when no response was good before", async () => {
-    server.reply((request) => (queryOf(request) === "0" ? asking(5) : undefined));
-    const controller = new AbortController();
-    const events: RerankAllAttempt[] = [];
-    const onAttempt = (event: RerankAllAttempt): void => void events.push(event);
-    const running = run(9, { concurrency: 1, signal: controller.signal, onAttempt });
-    await until(() => events.length === 1);
-    controller.abort();
-    const { error } = await running;
-    expect(error).toMatchObject({ code: "CANCELLED", codeSource: "client", inferred: true, executed: "no" });
-    expect(error).not.toHaveProperty("httpStatus");
   });
 
   test("a Retry-After of what is not tried again holds nothing", async () => {

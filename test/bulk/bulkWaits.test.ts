@@ -4,14 +4,13 @@ import {
   type RerankAllAttempt,
   type RerankAllOptions,
   type RerankAllRequest,
-  type RerankAllResult,
   rerankAll,
 } from "../../src/bulk/index.js";
 import { attemptPolicy, runBatches, stopSending } from "../../src/engine.js";
 import { type AttemptEvent, isStatusError, type StatusError } from "../../src/index.js";
 import { useNoBackoff } from "../support/backoff.js";
 import { queryOf } from "../support/bulkFiles.js";
-import { collect, good, requestsOf } from "../support/bulkRuns.js";
+import { collect, endOf, good, hold, requestsOf } from "../support/bulkRuns.js";
 import { connect } from "../support/clients.js";
 import { useTestClock } from "../support/clock.js";
 import { type Reply, useRecordingServer } from "../support/recordingServer.js";
@@ -98,8 +97,8 @@ describe("a row that waits", () => {
 describe("a rate", () => {
   const counted: Reply = { json: { ...Object(good.json), usage: { total_tokens: 500 } } };
   async function finish(options: RerankAllOptions, count: number): Promise<void> {
-    for await (const { error } of rerankAll(connect(server.url), requestsOf(count), options))
-      if (error) throw error;
+    const all = await collect(rerankAll(connect(server.url), requestsOf(count), options));
+    expect(all.flatMap(({ error }) => error ?? [])).toEqual([]);
   }
 
   /** How many requests have arrived after each second. */
@@ -152,44 +151,18 @@ describe("a run that is stopped", () => {
     for (let id = 0; ; id++) yield { id: `${id}`, query: `${id}`, documents: ["a"] };
   }
 
-  /** Holds each response back until `release` is called with it. */
-  function holdAll(): { readonly held: ServerResponse[]; release(status?: number, body?: object): void } {
-    const held: ServerResponse[] = [];
-    server.reply((_request, response) => {
-      held.push(response);
-      return undefined;
-    });
-    return {
-      held,
-      release(status = 200, body = good.json as object) {
-        for (const response of held.splice(0))
-          response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
-      },
-    };
-  }
-
-  async function collect(results: AsyncIterable<RerankAllResult>) {
-    const all: RerankAllResult[] = [];
-    try {
-      for await (const result of results) all.push(result);
-    } catch (error) {
-      return { all, error: error as StatusError };
-    }
-    return { all, error: undefined };
-  }
-
   describe("stopSending", () => {
     useNoBackoff();
 
     test("ends a run with CANCELLED after the results of the requests in flight, and sends nothing more", async () => {
-      const { held, release } = holdAll();
+      const held = hold(server);
       const results = rerankAll(connect(server.url), endless(), { concurrency: 3 });
-      const run = collect(results);
+      const run = endOf(results);
       await until(() => held.length === 3);
       stopSending(results);
       await turns();
       expect(await isPending(run)).toBe(true);
-      release();
+      for (const respond of held) respond();
       const { all, error } = await run;
       expect(all.map(({ id }) => id).sort()).toEqual(["0", "1", "2"]);
       expect(all.every(({ response }) => response)).toBe(true);
@@ -201,12 +174,12 @@ describe("a run that is stopped", () => {
       [503, "UNAVAILABLE"],
       [401, "UNAUTHENTICATED"],
     ])("retries nothing, and a %i meanwhile does not change why the run ended", async (status, code) => {
-      const { held, release } = holdAll();
+      const held = hold(server, { status, json: { code } });
       const results = rerankAll(connect(server.url), endless(), { concurrency: 2 });
-      const run = collect(results);
+      const run = endOf(results);
       await until(() => held.length === 2);
       stopSending(results);
-      release(status, { code });
+      for (const respond of held) respond();
       expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0", "1"] } });
       expect(server.requests).toHaveLength(2);
     });
@@ -216,10 +189,18 @@ describe("a run that is stopped", () => {
         queryOf(request) === "0" ? { status: 429, headers: { "retry-after": "30" } } : good,
       );
       const results = rerankAll(connect(server.url), endless(), { concurrency: 1 });
-      const run = collect(results);
+      const run = endOf(results);
       await clock.waitsFor(30_000);
       stopSending(results);
-      expect(await run).toMatchObject({ all: [], error: { code: "CANCELLED", notDone: ["0"] } });
+      const { all, error } = await run;
+      expect([all, error?.notDone]).toEqual([[], ["0"]]);
+      expect(error).toMatchObject({
+        code: "CANCELLED",
+        codeSource: "client",
+        inferred: true,
+        executed: "no",
+      });
+      expect(error).not.toHaveProperty("httpStatus");
       expect(server.requests).toHaveLength(1);
     });
 
@@ -227,7 +208,7 @@ describe("a run that is stopped", () => {
       server.reply(good);
       const early = rerankAll(connect(server.url), endless());
       stopSending(early);
-      expect(await collect(early)).toMatchObject({ all: [], error: { code: "CANCELLED" } });
+      expect(await endOf(early)).toMatchObject({ all: [], error: { code: "CANCELLED" } });
       expect(server.requests).toEqual([]);
       const late = rerankAll(connect(server.url), [{ id: "a", query: "0", documents: ["a"] }]);
       await late.next();

@@ -1,9 +1,6 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
-import path from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { type BulkRequest, shardOf } from "../../src/cli/bulkLines.js";
 import { exitCodeOfError } from "../../src/cli/exitCodes.js";
 import { hashesOf, IdTable, printOf, Rows, strengths } from "../../src/cli/rows.js";
@@ -13,7 +10,6 @@ import { canaryKey } from "../support/canary.js";
 import { start, tunerank, useCommand } from "../support/commandLine.js";
 import { certifyOwnClient } from "../support/conformance/certifyOwnClient.js";
 import { next, post, startRunner } from "../support/conformance/runner.js";
-import { temporaryFolder } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 import { done, unavailable } from "../support/responses.js";
 
@@ -146,7 +142,7 @@ test("a request that failed may be changed: the next run sends it as it is now",
   const args = ["bulk", input, "--output", at("changed-out")];
   server.reply({ status: 400, json: { code: "INVALID_ARGUMENT", message: "No." } });
   expect((await run(args)).exitCode).toBe(5);
-  await writeFile(input, linesOf(requestOf(1, { query: "another" })));
+  await written("changed.jsonl", linesOf(requestOf(1, { query: "another" })));
   server.reply(rankingOf);
   expect((await run(args)).exitCode).toBe(0);
   expect(server.requests).toHaveLength(2);
@@ -172,16 +168,13 @@ test("a shard is its number, counted from 0, of so many", () => {
 });
 
 test("check ends with 0 for valid files, and with 2 if one is invalid, and names its line", async () => {
-  const { folder, remove } = await temporaryFolder();
-  const [good, bad] = ["good.jsonl", "bad.jsonl"].map((name) => path.join(folder, name)) as [string, string];
-  await writeFile(good, '{"a": 1}\r\n{"a": 2}');
-  await writeFile(bad, '{"a": 1}\n{"a": 2,}\n');
+  const good = await written("good.jsonl", '{"a": 1}\r\n{"a": 2}');
+  const bad = await written("bad.jsonl", '{"a": 1}\n{"a": 2,}\n');
   const valid = await tunerank(["check", good]);
   expect([valid.exitCode, valid.stdout]).toEqual([0, `${good}: 2 rows.\n`]);
   const invalid = await tunerank(["check", bad, good]);
   expect(invalid.exitCode).toBe(2);
   expect(invalid.stdout).toMatch(/bad\.jsonl: 2 rows\.\n {2}Invalid: line 2: .*\n.*good\.jsonl: 2 rows\.\n$/);
-  await remove();
 });
 
 test("conformance ends with 0 if every test case passed, and with 1 if one failed", async () => {
@@ -199,21 +192,12 @@ test("conformance ends with 0 if every test case passed, and with 1 if one faile
 });
 
 describe("the rows of a checkpoint", () => {
-  let file: string;
-  let remove: () => Promise<void>;
-  beforeEach(async () => {
-    const { folder, ...made } = await temporaryFolder();
-    remove = made.remove;
-    file = path.join(folder, "rows.jsonl");
-  });
-  afterEach(() => remove());
-
   const printOfText = (text: string): string => text.padEnd(22, "A");
 
   test("two ids with one hash are told apart by their second hash", async () => {
-    writeFileSync(file, linesOf({ id: "r0", fingerprint: printOfText("first"), response: {} }));
-    const source = { path: file, option: "--output", strengthOf: () => strengths.result };
-    const rows = await new Rows(source).read();
+    const row = { id: "r0", fingerprint: printOfText("first"), response: {} };
+    const path = await written("rows.jsonl", linesOf(row));
+    const rows = await new Rows({ path, option: "--output", strengthOf: () => strengths.result }).read();
     const asked = { ...hashesOf("r0"), fingerprint: printOfText("second") };
     expect(rows.find(asked)).toBe("changed");
     expect(rows.find({ ...asked, check: hashesOf("another id").check })).toBeUndefined();

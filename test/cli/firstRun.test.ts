@@ -1,73 +1,41 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, truncate, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createClient } from "../../src/index.js";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { connect, failureOf } from "../support/clients.js";
 import { outcomeOf, start, tunerank } from "../support/commandLine.js";
+import { temporaryFolder } from "../support/project.js";
 import { textOf } from "../support/withHint.js";
 
 // Likely first mistakes: each reads like advice.
-describe("the first run", () => {
-  const local = { baseUrl: "http://127.0.0.1:4010", apiKey: "key", accountId: "acme" };
-  const shown = (file: string): string => JSON.stringify(file);
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(path.join(tmpdir(), "first-run-"));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-  afterEach(() => vi.unstubAllEnvs());
-
-  async function expectAdvice(use: () => unknown, text: string, hint = ""): Promise<void> {
-    const error = await failureOf(async () => use());
+test("a file that is not there, is a folder, may not be read, or is too large", async () => {
+  const { folder, remove } = await temporaryFolder();
+  onTestFinished(remove);
+  const [none = "", mine = "", large = ""] = ["none", "private", "large"].map((name) =>
+    path.join(folder, name),
+  );
+  await writeFile(mine, "{}\n");
+  await chmod(mine, 0);
+  await chmod(folder, 0o755);
+  await writeFile(large, "");
+  await truncate(large, 150 * 1024 * 1024 + 1);
+  const advice = async (file: string): Promise<string[]> => {
+    const error = await failureOf(() => connect("http://127.0.0.1:9").datasets.upload("reviews", file));
     expect(error).toMatchObject({ executed: "no", executedBecause: "nothing-sent" });
-    expect([textOf(error), error.hint]).toEqual([text, hint]);
-  }
-
-  test.each([
-    [
-      "key",
-      { apiKey: undefined },
-      "[INVALID_ARGUMENT] apiKey is missing.",
-      "Set TUNERANK_API_KEY, or pass it to createClient.",
-    ],
-    [
-      "account",
-      { accountId: undefined },
-      "[INVALID_ARGUMENT] accountId is missing.",
-      "Set TUNERANK_ACCOUNT_ID, or pass it to createClient or to the call.",
-    ],
-  ])("no %s", async (_, options, text, hint) => {
-    for (const name of ["API_KEY", "ACCOUNT_ID"]) vi.stubEnv(`TUNERANK_${name}`, undefined);
-    await expectAdvice(() => createClient({ ...local, ...options }).deployments.scale("prod", 1), text, hint);
-  });
-
-  test("a file that is not there, is a folder, may not be read, or is too large", async () => {
-    const [none = "", mine = "", large = ""] = ["none", "private", "large"].map((name) =>
-      path.join(folder, name),
-    );
-    await writeFile(mine, "{}\n");
-    await chmod(mine, 0);
-    await chmod(folder, 0o755);
-    await writeFile(large, "");
-    await truncate(large, 150 * 1024 * 1024 + 1);
-    const upload = (file: string) => () => connect("http://127.0.0.1:9").datasets.upload("reviews", file);
-    const where = `(looked for in ${shown(process.cwd())})`;
-    await expectAdvice(upload(none), `[INVALID_ARGUMENT] file ${shown(none)} does not exist ${where}.`);
-    const isFolder = `[INVALID_ARGUMENT] file ${shown(folder)} is a folder: pass the path of one file.`;
-    await expectAdvice(upload(folder), isFolder);
-    // The superuser may read everything.
-    if (process.getuid?.() === 0) process.seteuid?.(65_534);
-    const closed = `[INVALID_ARGUMENT] file ${shown(mine)} may not be read by this user.`;
-    await expectAdvice(upload(mine), closed).finally(() => process.getuid?.() === 0 && process.seteuid?.(0));
-    await expectAdvice(
-      upload(large),
-      "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
-      "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
-    );
-  });
+    return [textOf(error), error.hint];
+  };
+  const shown = (file: string): string => `[INVALID_ARGUMENT] file ${JSON.stringify(file)}`;
+  const where = `(looked for in ${JSON.stringify(process.cwd())})`;
+  expect(await advice(none)).toEqual([`${shown(none)} does not exist ${where}.`, ""]);
+  expect(await advice(folder)).toEqual([`${shown(folder)} is a folder: pass the path of one file.`, ""]);
+  // The superuser may read everything.
+  if (process.getuid?.() === 0) process.seteuid?.(65_534);
+  const closed = await advice(mine).finally(() => process.getuid?.() === 0 && process.seteuid?.(0));
+  expect(closed).toEqual([`${shown(mine)} may not be read by this user.`, ""]);
+  expect(await advice(large)).toEqual([
+    "[OUT_OF_RANGE] The file has 157286401 bytes; one request takes at most 157286400 (150 MB).",
+    "Larger files need another operation of the service, which this client does not have: ask whoever runs it.",
+  ]);
 });
 
 describe("the mock server", () => {

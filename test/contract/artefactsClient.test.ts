@@ -230,26 +230,22 @@ describe("the form for clients", () => {
     for (const { content } of errors) expect(content).toEqual({ "*/*": { schema: {} } });
   });
 
-  test.each([...responseExamples("resumeReinforcementFineTuningJob"), ["a newer service's job", newer]] as [
-    string,
-    unknown,
-  ][])("allows %s", (_name, job) => {
-    const ajv = new Ajv2020({
-      strict: false,
-      formats: { "date-time": /^\d{4}-\d\d-\d\dT/, int32: true, int64: true, float: true },
-    });
-    const validate = ajv
-      .addSchema({ $id: "contract:", ...published.json("openapi-client.json") })
-      .compile({ $ref: "contract:#/components/schemas/ReinforcementFineTuningJob" });
-    validate(job);
-    expect(validate.errors).toBeNull();
+  const ajv = new Ajv2020({
+    strict: false,
+    formats: { "date-time": /^\d{4}-\d\d-\d\dT/, int32: true, int64: true, float: true, uuid: true },
   });
+  const job = (form: string) =>
+    ajv
+      .addSchema(published.json(form), form)
+      .compile({ $ref: `${form}#/components/schemas/ReinforcementFineTuningJob` });
 
-  test("the strict form refuses a newer service's job", () => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const validate = ajv
-      .addSchema({ $id: "contract:", ...published.json("openapi.json") })
-      .compile({ $ref: "contract:#/components/schemas/ReinforcementFineTuningJob" });
-    expect(validate(newer)).toBe(false);
+  test("allows the examples of a job, and that of a newer service, which the strict form refuses", () => {
+    const validate = job("openapi-client.json");
+    const examples = responseExamples("resumeReinforcementFineTuningJob").map(([, value]) => value);
+    for (const each of [...examples, newer]) {
+      validate(each);
+      expect(validate.errors).toBeNull();
+    }
+    expect(job("openapi.json")(newer)).toBe(false);
   });
 });

@@ -58,16 +58,17 @@ describe("the comparison of generated clients with our own", () => {
     expect(found).toEqual([expect.stringMatching(new RegExp(`^${member}: expected `))]);
   });
 
-  test.each([
-    ["another name", form("data", [1, 2], "a.bin")],
-    ["other bytes", form("file", [1, 3], "a.bin")],
-    ["two parts", form("file", [1, 2], "a.bin", "purpose")],
-    ["a part that is not a file", form("", [], "", "file")],
-  ])("sees a form with %s", async (_what, body) => {
+  test("sees a form with another name, other bytes, two parts, and a part that is not a file", async () => {
     const ours = await essenceSent("/upload", { body: form("file", [1, 2], "a.bin") });
-    expect(differences(ours, await essenceSent("/upload", { body }))).toEqual([
-      expect.stringMatching(/^body: /),
-    ]);
+    for (const body of [
+      form("data", [1, 2], "a.bin"),
+      form("file", [1, 3], "a.bin"),
+      form("file", [1, 2], "a.bin", "purpose"),
+      form("", [], "", "file"),
+    ])
+      expect(differences(ours, await essenceSent("/upload", { body }))).toEqual([
+        expect.stringMatching(/^body: /),
+      ]);
   });
 });
 

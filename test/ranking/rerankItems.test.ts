@@ -1,11 +1,11 @@
-import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RerankRequest } from "../../src/index.js";
+import { hold } from "../support/bulkRuns.js";
 import { connect, failureOf, transports } from "../support/clients.js";
 import { TestClock } from "../support/clock.js";
 import { useCountingServer } from "../support/countingServer.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
-import { documentsOf } from "../support/responses.js";
+import { documentsOf, ranked as rankedOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
 import { withHint } from "../support/withHint.js";
 
@@ -61,10 +61,11 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     });
   });
 
-  test("merges batches to one order, equal scores by index, and applies topN once to all of them", async () => {
+  test("merges batches to one order, equal scores by index, and applies topN once to all of them; each names the client's model", async () => {
     server.reply(byWorth);
     const given = things(1, 7, 7, 4, 7, 9, 0);
-    const call = client().rerank.items("worth", given, { text, batchSize: 3, concurrency: 2, topN: 5 });
+    const own = connect(server.url, { ...options, rerankModel: "accounts/acme/models/default" });
+    const call = own.rerank.items("worth", given, { text, batchSize: 3, concurrency: 2, topN: 5 });
     const { data, usage, model, requestIds, attempts, ...last } = await call.withResponse();
     expect(data.map(({ index, score }) => [index, score])).toEqual([
       [5, 9],
@@ -75,7 +76,8 @@ describe.each(transports)("rerank.items over $name", ({ options }) => {
     ]);
     for (const { item, index } of data) expect(item).toBe(given[index]);
     expect(server.requests.map((request) => bodyOf(request).documents.length).sort()).toEqual([1, 3, 3]);
-    for (const request of server.requests) expect(bodyOf(request)).not.toHaveProperty("top_n");
+    for (const { top_n, model } of server.requests.map(bodyOf))
+      expect([top_n, model]).toEqual([undefined, "accounts/acme/models/default"]);
     expect({ usage, model }).toEqual({ usage: { prompt_tokens: 7, total_tokens: 6 }, model: "m" });
     expect([...requestIds].sort()).toEqual(["req-1", "req-2", "req-3"]);
     expect(attempts).toHaveLength(3);
@@ -147,41 +149,6 @@ describe("arguments of rerank.items are checked before anything is sent", () => 
     }
     expect(server.requests).toHaveLength(0);
   });
-
-  test.each([
-    [
-      "gives no string",
-      (_: Thing, index: number) => (index < 2 ? "ok" : null),
-      "text must give a string for items[2], not null.",
-    ],
-    [
-      "throws",
-      (_: Thing, index: number) => {
-        if (index === 1) throw new Error("mine");
-        return "ok";
-      },
-      "text failed for items[1].",
-    ],
-  ])("a text that %s names the item, in whichever batch it is", async (_name, broken, message) => {
-    const client = connect(server.url);
-    const error = await failureOf(() =>
-      client.rerank.items("q", items, { text: broken as never, batchSize: 1, concurrency: 1 }),
-    );
-    expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
-    expect(error.executed).toBe("no");
-    expect(server.requests).toHaveLength(0);
-  });
-});
-
-test("the client's rerankModel is sent unless the call names one, and a plain rerank works beside it", async () => {
-  server.reply(byWorth);
-  const client = connect(server.url, { rerankModel: "accounts/acme/models/default" });
-  await client.rerank.items("q", things(1), { text });
-  await client.rerank({ query: "q", documents: ["d 1"] });
-  expect(server.requests.map((request) => bodyOf(request).model)).toEqual([
-    "accounts/acme/models/default",
-    "accounts/acme/models/default",
-  ]);
 });
 
 test("a list that changes while the call runs changes nothing", async () => {
@@ -192,33 +159,13 @@ test("a list that changes while the call runs changes nothing", async () => {
   expect((await call).map(({ item }) => item?.worth)).toEqual([3, 2, 1]);
 });
 
-test("a batch that may be repeated is repeated alone", async () => {
-  const failed = new Set<string>();
-  server.reply((request) => {
-    const [first = ""] = bodyOf(request).documents;
-    if (first !== "thing-1 2" || failed.has(first)) return byWorth(request);
-    failed.add(first);
-    return { status: 503, json: { code: "UNAVAILABLE" } };
-  });
-  const client = connect(server.url, { maxRetries: 1 });
-  const call = client.rerank.items("q", things(1, 2, 3), { text, batchSize: 1 });
-  const { data, attempts } = await call.withResponse();
-  expect(data.map(({ index }) => index)).toEqual([2, 1, 0]);
-  expect(attempts.map(({ code }) => code).filter(Boolean)).toEqual(["UNAVAILABLE"]);
-  expect(server.requests).toHaveLength(4);
-});
-
 describe("a batch that fails", () => {
-  const server = useRecordingServer();
   const items = Array.from({ length: 40 }, (_, index) => index);
   const text = (item: number): string => `item ${item}`;
   // One batch after the other, ten items each.
   const inTurn = { text, batchSize: 10, concurrency: 1 };
 
-  function ranked(request: ReceivedRequest): Reply {
-    const data = documentsOf(request).map((_, index) => ({ index, relevance_score: index }));
-    return { json: { object: "list", model: "m", data } };
-  }
+  const ranked = (request: ReceivedRequest): Reply => rankedOf(request, { model: "m" });
 
   /** Responds to every batch but the one with item 31, which is the second of its batch. */
   function except(reply: Reply | ((request: ReceivedRequest) => Reply | undefined)): void {
@@ -371,6 +318,7 @@ describe("a batch that fails", () => {
 });
 
 describe("a run that is cancelled", () => {
+  const whole = useRecordingServer();
   const server = useCountingServer();
   const clock = new TestClock();
   afterEach(() => clock.remove());
@@ -445,25 +393,17 @@ describe("a run that is cancelled", () => {
     });
 
     test("no more than concurrency are under way at once", async () => {
-      const data = [0, 1, 2, 3, 4].map((index) => ({ index, relevance_score: 1 }));
-      let most = 0;
-      let held: ServerResponse[] = [];
-      server.listen((request, response) => {
-        request.resume();
-        most = Math.max(most, held.push(response));
-        // Both get a response, once a third had time to come.
-        if (held.length === 2) void turns().then(respondToHeld);
+      const held = hold(whole);
+      const call = connect(whole.url, options).rerank.items("q", items.slice(0, 6), {
+        ...{ text, batchSize: 1, concurrency: 2 },
       });
-      const respondToHeld = () => {
-        const responded = held;
-        held = [];
-        for (const response of responded) response.end(JSON.stringify({ data, model: "m" }));
-      };
-      const client = connect(server.url, options);
-      await client.rerank.items("q", items, { text, batchSize: 5, concurrency: 2 });
-      expect(most).toBe(2);
-      expect(server.used).toHaveLength(10);
-      await client.close();
+      for (let sent = 2; sent <= 6; sent += 2) {
+        await until(() => held.length === 2);
+        await turns();
+        expect(whole.requests).toHaveLength(sent);
+        for (const respond of held.splice(0)) respond();
+      }
+      expect(await call).toHaveLength(6);
     });
   });
 

@@ -7,6 +7,7 @@ import { useTestClock } from "../support/clock.js";
 import { type ReceivedRequest, type Reply, useRecordingServer } from "../support/recordingServer.js";
 import { documentsOf, ranked as rankedOf } from "../support/responses.js";
 import { turns, until } from "../support/turns.js";
+import { withHint } from "../support/withHint.js";
 
 const server = useRecordingServer();
 
@@ -210,20 +211,24 @@ describe("what was ranked before a failure", () => {
     ]);
   });
 
-  test.each([
-    [() => [], "split must give a list of at least 1 string for items[0]."],
-    [() => [1], "split must give a list of at least 1 string for items[0]."],
+  const throws = (): never => {
+    throw new Error("no");
+  };
+  test.each<[own: object, message: string]>([
+    [{ split: () => [] }, "split must give a list of at least 1 string for items[0]."],
+    [{ split: () => [1] }, "split must give a list of at least 1 string for items[0]."],
+    [{ split: throws }, "split failed for items[0]."],
+    [{ split: 5 }, "split must be a function."],
     [
-      () => {
-        throw new Error("no");
-      },
-      "split failed for items[0].",
+      { text: (each: string) => (each === texts[2] ? null : each) },
+      "text must give a string for items[2], not null.",
     ],
-    [5, "split must be a function."],
-  ])("split that gives no texts is refused", async (wrong, message) => {
-    const options = { text: identity, split: wrong as never };
+    [{ text: (each: string) => (each === texts[1] ? throws() : each) }, "text failed for items[1]."],
+  ])("%o is refused, in whichever batch it fails, and names the item", async (own, message) => {
+    const options = { text: identity, batchSize: 1, concurrency: 1, ...own };
     const error = await failureOf(() => connect(server.url).rerank.items("q", texts, options));
-    expect(error.message).toContain(message);
+    expect(error.message).toBe(withHint(`[INVALID_ARGUMENT] ${message}`, error));
+    expect([error.executed, server.requests]).toEqual(["no", []]);
   });
 });
 
@@ -312,11 +317,11 @@ describe("the hold that the batches share", () => {
       refusals.set(document, before + 1);
       return before < 4 ? { status: 429 } : ranked;
     });
-    expect(await client().rerank.items("q", items, options)).toHaveLength(12);
-    expect(server.requests).toHaveLength(60);
+    const { data, attempts } = await client().rerank.items("q", items, options).withResponse();
+    expect([data.length, attempts.length, server.requests.length]).toEqual([12, 60, 60]);
   });
 
-  // Also where it says the usual number.
+  // Also where it says the usual number. One at a time: what is in flight when the call fails reaches the server of a later test.
   test.each([
     ["call", 0],
     ["client", 2],
@@ -325,7 +330,7 @@ describe("the hold that the batches share", () => {
     const own = { maxRetries };
     const ranking = connect(server.url, of === "client" ? own : { maxRetries: undefined });
     const error = await failureOf(() =>
-      ranking.rerank.items("q", items, { ...options, ...(of === "call" && own) }),
+      ranking.rerank.items("q", items, { ...options, concurrency: 1, ...(of === "call" && own) }),
     );
     expect(error).toMatchObject({ code: "UNAVAILABLE", notRetried: "retries-used-up" });
     expect(server.requests.filter((request) => documentOf(request) === "item 1")).toHaveLength(

@@ -1,5 +1,8 @@
-import type { RerankAllRequest, RerankAllResult } from "../../src/bulk/index.js";
+import type { RerankAllError, RerankAllRequest, RerankAllResult } from "../../src/bulk/index.js";
+import { isStatusError } from "../../src/index.js";
 import type { RecordingServer, Reply } from "./recordingServer.js";
+
+const jsonType = { "content-type": "application/json" };
 
 /** The ranking of one document. */
 export const good: Reply = { json: { object: "list", data: [{ index: 0, relevance_score: 1 }] } };
@@ -22,11 +25,25 @@ export async function collect<Id>(
   return all;
 }
 
-/** Holds back the ranking of each request. @returns What sends each */
-export function hold(server: RecordingServer): (() => void)[] {
+/** What a run hands out, and how it ends. */
+export async function endOf<Id>(
+  results: AsyncIterable<RerankAllResult<Id>>,
+): Promise<{ all: RerankAllResult<Id>[]; error: RerankAllError<Id> | undefined }> {
+  const all: RerankAllResult<Id>[] = [];
+  try {
+    for await (const result of results) all.push(result);
+    return { all, error: undefined };
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return { all, error: error as RerankAllError<Id> };
+  }
+}
+
+/** Holds back the response to each request. @returns What sends each */
+export function hold(server: RecordingServer, { status = 200, json }: Reply = good): (() => void)[] {
   const held: (() => void)[] = [];
   server.reply((_request, response) => {
-    held.push(() => response.end(JSON.stringify(good.json)));
+    held.push(() => response.writeHead(status, jsonType).end(JSON.stringify(json)));
     return undefined;
   });
   return held;

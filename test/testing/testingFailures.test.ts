@@ -219,10 +219,3 @@ test.each<[failure: ScriptedFailure, message: RegExp]>([
 ])("a script that means nothing is refused: %j", (failure, message) => {
   expect(thrownBy(() => service.fail("rerank", failure)).message).toMatch(message);
 });
-
-test("an operation may be named by its id, too", async () => {
-  service.fail("rerankDocuments", { code: "ABORTED" });
-  const error = await failureOf(() => connect(server.url).rerank(body));
-  expect(error.code).toBe("ABORTED");
-  expect(service.requests[0]?.operation).toBe("rerank");
-});

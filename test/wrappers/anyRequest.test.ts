@@ -35,7 +35,6 @@ const refusedPaths: readonly (readonly [what: string, path: unknown])[] = [
   ["a path without a slash before it", "v1/models"],
   ["an address", "https://evil.test/x"],
   ["another host", "//evil.test/x"],
-  ["an empty segment", "/v1//models"],
   ["a slash at the end", "/v1/models/"],
   ["two dots", "/v1/../models"],
   ["a dot", "/v1/./models"],
@@ -51,14 +50,12 @@ const refusedPaths: readonly (readonly [what: string, path: unknown])[] = [
 
 const refused: readonly (readonly [what: string, request: object, options: object, named: string])[] = [
   ["no method", { method: undefined }, {}, "method"],
-  ["a method in small letters", { method: "get" }, {}, "method"],
   ["CONNECT", { method: "CONNECT" }, {}, "method"],
   ["an unknown field", { params: {} }, {}, "params"],
   ["a body with GET", { body: {} }, {}, "body"],
   ["a body with HEAD", { method: "HEAD", body: "x" }, {}, "body"],
   ["a query that is no object", { query: "a=1" }, {}, "query"],
   ["null in the query", { query: { a: null } }, {}, "query.a"],
-  ["an object in the query", { query: { a: { b: 1 } } }, {}, "query.a"],
   ["NaN in the query", { query: { a: Number.NaN } }, {}, "query.a"],
   ["a lone surrogate in the query", { query: { a: "\ud83d" } }, {}, "query"],
   ["a content type without a body", { method: "POST", contentType: "text/plain" }, {}, "contentType"],
@@ -79,7 +76,6 @@ const refused: readonly (readonly [what: string, request: object, options: objec
     "contentType",
   ],
   ["an accept that is no header text", { accept: "a\r\nb: c" }, {}, "accept"],
-  ["a Map", { method: "PUT", body: new Map() }, {}, "body"],
   ["bytes whose buffer was transferred", { ...ofBytes, body: transferred }, {}, "argument"],
   ["a stream", { method: "PUT", body: new Blob(["x"]).stream() }, {}, "body"],
   ["a function", { method: "PUT", body: () => {} }, {}, "body"],
@@ -216,11 +212,14 @@ describe.each(transports)("over $name", ({ options }) => {
     expect(await client.request(get("/v1/x"), { maxResponseBytes: 2 ** 21 })).toHaveLength(1024 * 1024 + 1);
   });
 
-  test("an error names the request and never its query", async () => {
+  test("an error and onAttempt name the request and never its query", async () => {
     server.reply({ status: 404, json: { code: "NOT_FOUND", message: "No such model." } });
     const request = { ...get("/v1/models/a b"), query: { secret: "x" } };
-    const error = await failureOf(() => connect(server.url, options).request(request));
+    const events: object[] = [];
+    const client = connect(server.url, { ...options, onAttempt: (event) => events.push(event) });
+    const error = await failureOf(() => client.request(request));
     const path = "/v1/models/a%20b";
+    expect(events).toMatchObject([{ operation: "request", method: "GET", path, httpStatus: 404 }]);
     expect(error).toMatchObject({
       code: "NOT_FOUND",
       executed: "no",
@@ -228,7 +227,7 @@ describe.each(transports)("over $name", ({ options }) => {
       method: "GET",
       path,
     });
-    expect(JSON.stringify(error)).not.toContain("secret");
+    expect(JSON.stringify([error, events])).not.toContain("secret");
   });
 });
 
@@ -314,22 +313,5 @@ describe("the retries of any request", () => {
       server.reply(inTurn(cutShort, notFound));
       expect(await failure({ ...to("PUT"), body: {} })).toMatchObject({ code: "NOT_FOUND", executed: "yes" });
     });
-
-    test("JSON that is none is asked for once more by GET, and not by POST", async () => {
-      server.reply({ text: "{nope" });
-      await failure(to("GET"));
-      expect(server.requests).toHaveLength(2);
-      await failure(to("POST"));
-      expect(server.requests).toHaveLength(3);
-    });
-  });
-
-  test("onAttempt hears of it without its query", async () => {
-    const seen: object[] = [];
-    const client = connect(server.url, { onAttempt: (event) => seen.push(event) });
-    await client.request({ ...to("GET"), query: { page: 2 } });
-    expect(seen).toMatchObject([
-      { operation: "request", method: "GET", path: "/v1/things/a", httpStatus: 200 },
-    ]);
   });
 });

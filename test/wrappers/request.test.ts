@@ -7,7 +7,7 @@ import { exampleBody, responseExamples } from "../support/contract.js";
 import { root } from "../support/project.js";
 import { useRecordingServer } from "../support/recordingServer.js";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const { version } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
 const server = useRecordingServer();
 
 describe.each(transports)("over $name", ({ options }) => {
@@ -96,15 +96,13 @@ test.each(operationCalls)("over node:http $operation sends no other header", asy
   ]);
 });
 
-function jobFile(name: string): unknown {
-  return JSON.parse(readFileSync(path.join(root, "checks/generators/jobs.json"), "utf8"))[name];
-}
+const jobs = JSON.parse(readFileSync(path.join(root, "checks/generators/jobs.json"), "utf8"));
 
 describe.each(transports)("a response over $name", ({ options }) => {
   test.each([
     ...responseExamples("resumeReinforcementFineTuningJob"),
-    ["a job of a newer service", jobFile("newer")],
-    ["a job with nulls", jobFile("nulls")],
+    ["a job of a newer service", jobs.newer],
+    ["a job with nulls", jobs.nulls],
     [
       "a job with values and fields newer than the contract",
       {

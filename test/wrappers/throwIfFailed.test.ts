@@ -1,11 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Status, throwIfFailed } from "../../src/index.js";
-import { connect, thrownBy, transports } from "../support/clients.js";
+import { thrownBy } from "../support/clients.js";
 import { failureTable } from "../support/contract.js";
-import { useRecordingServer } from "../support/recordingServer.js";
 import { withHint } from "../support/withHint.js";
-
-const server = useRecordingServer();
 
 // gRPC's numbers, in order from 1; the order of the service's table differs.
 const numbered =
@@ -93,14 +90,4 @@ test("a job of a class with a status of its own is read", () => {
   }
   const error = thrownBy(() => throwIfFailed(new Own()));
   expect(error.message).toBe(withHint("[ABORTED] The job reports the code ABORTED.", error));
-});
-
-describe.each(transports)("over $name", ({ options }) => {
-  test("a resumed job can be checked as it came", async () => {
-    server.reply({
-      json: { dataset: "d", evaluator: "e", status: { code: "DATA_LOSS", message: "Gone." } },
-    });
-    const job = await connect(server.url, options).reinforcementFineTuningJobs.resume("job-1");
-    expect(thrownBy(() => throwIfFailed(job))).toMatchObject({ code: "DATA_LOSS", executed: "yes" });
-  });
 });
