@@ -84,7 +84,10 @@ describe("in a repository", () => {
     for (const file of ["results.js", "results.d.ts"])
       await cp(path.join(root, "bench", file), path.join(folder, "bench", file));
     await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
-    await write("package.json", JSON.stringify({ type: "module" }));
+    await write("package.json", JSON.stringify({ type: "module", version: "1.2.3" }));
+    await write("CHANGELOG.md", "# Changelog\n\n## 1.2.3\n\n## 1.2.2\n");
+    for (const file of ["openapi.yaml", "contract/baseline/openapi.yaml"])
+      await write(file, "openapi: 3.1.0\n");
     await write(".gitignore", "node_modules\nreports/\n");
     await write("scripts/record.ts", recording);
     await write("src/policy/retry.ts", "export const times = 1;\n");
@@ -159,6 +162,18 @@ describe("in a repository", () => {
     );
     expect(await stale()).toMatchObject({ exitCode: 0, stdout });
     expect(await script("release")).toMatchObject({ exitCode: 0, stdout });
+  });
+
+  test("a release is refused whose contract or version is not the one that is announced", async () => {
+    await record(...names);
+    await write("openapi.yaml", "openapi: 3.1.1\n");
+    await write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 1.2.3\n");
+    const { exitCode, stderr } = await script("release");
+    expect([exitCode, ...stderr.trim().split("\n")]).toEqual([
+      1,
+      "CHANGELOG.md begins with Unreleased, package.json has 1.2.3.",
+      "contract/baseline/openapi.yaml is not openapi.yaml: copy it, and run `npm run generate`.",
+    ]);
   });
 
   test("the words of a page break nothing, its code may", async () => {
