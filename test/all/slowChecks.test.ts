@@ -200,6 +200,7 @@ describe("in a repository", () => {
     const failing = { ...scripts, mutate: command("mutation"), "check:generators": "exit 3" };
     await write("package.json", JSON.stringify({ type: "module", scripts: failing }));
     await write(".ci/run", "true\n");
+    await write("docs/public/outage.svg", "<svg></svg>\n");
     const first = await commit("a project");
     const failed = await script("prove");
     expect(failed.exitCode).toBe(1);
@@ -213,11 +214,12 @@ describe("in a repository", () => {
     expect(JSON.parse(await lastRuns())).toMatchObject({
       mutation: { commit: expect.stringMatching(first) },
     });
-    await write("scripts/lastRuns.json", "{}\n");
+    await write("docs/public/outage.svg", "<svg/>\n");
     const rest = await script("prove", "--from", "temporal");
     expect(rest.stdout.match(/^== /gm)).toHaveLength(3);
     expect(rest.stdout).toMatch(/^ci .*held$/m);
     expect(Object.keys(JSON.parse(await lastRuns()))).toEqual(["mutation"]);
+    await write("src/policy/retry.ts", "export const times = 2;\n");
     const changed = await script("prove", "--from", "temporal");
     expect(changed.stderr).toContain("Commit first: one commit is proved.");
     await commit("recorded");
