@@ -56,7 +56,7 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
   outage: { command: "npm run bench -- outage", minutes: 2, covers: ["bench/outage", ...call] },
   package: { command: "npm run check:package -- --all", minutes: 6, covers: ["checks/package", ...built] },
   proxies: {
-    command: "npm run test:proxies -- --peers --write",
+    command: "npm run test:proxies -- --peers",
     minutes: 10,
     covers: ["checks/proxies", ...call],
   },
@@ -108,8 +108,9 @@ export function recordRun(...names: readonly SlowCheckName[]): void {
       return;
     }
     const [first = ""] = changed.slice(2).trim().split("\n");
-    if (first !== "") console.log(`${name} is not recorded: ${first} is not committed.`);
-    else all[name] = { commit: started, date, sources: sourcesOf(started, covers) };
+    if (first === "") all[name] = { commit: started, date, sources: sourcesOf(started, covers) };
+    const whole = `scripts/lastRuns.json says that ${name} ran whole: commit it.`;
+    console.log(first === "" ? whole : `${name} is not recorded: ${first} is not committed.`);
   }
   const lines = (Object.keys(slowChecks) as SlowCheckName[]).sort().flatMap((name) => {
     const run = all[name] && JSON.stringify(all[name], undefined, 1).replaceAll(/\n ?/g, " ");
@@ -117,7 +118,6 @@ export function recordRun(...names: readonly SlowCheckName[]): void {
   });
   // One line each, as Biome formats it.
   writeFileSync(file, lines.length === 0 ? "{}\n" : `{\n${lines.join(",\n")}\n}\n`);
-  console.log(`scripts/lastRuns.json says that ${names.join(", ")} ran whole: commit it.`);
 }
 
 export const noRepository: string =

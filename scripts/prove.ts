@@ -67,7 +67,8 @@ function list(): void {
 function prove(): void {
   const commit = git("rev-parse", "HEAD");
   const [last, ...earlier] = existsSync(state) ? readFileSync(state, "utf8").trim().split("\n") : [];
-  const changed = git("status", "--porcelain", "--", ":!docs/data", ":!bench/results.json");
+  const written = ["docs/data", "docs/public", "bench/results.json", "scripts/lastRuns.json"];
+  const changed = git("status", "--porcelain", "--", ...written.map((each) => `:!${each}`));
   if (changed !== "") throw new Error(`Commit first: one commit is proved.\n${changed}`);
   if (start > 0 && last !== commit)
     throw new Error(`The last run proved ${last ?? "nothing"}: run it without --from.`);

@@ -1,7 +1,21 @@
-// npx tsx scripts/release.ts: refuses a release whose measured figures are older than src/call or src/transport, or whose slow
-// checks are older than what they cover.
+// npx tsx scripts/release.ts: refuses a release whose contract or version is not the one that is announced, whose measured figures
+// are older than src/call or src/transport, or whose slow checks are older than what they cover.
+import { readFileSync } from "node:fs";
 import { isOlder, readResults } from "../bench/results.js";
 import { noRepository, staleChecks } from "./lastRuns.js";
+
+const read = (file: string): string => readFileSync(new URL(`../${file}`, import.meta.url), "utf8");
+const { version } = JSON.parse(read("package.json"));
+const [, announced] = /^## (.+)/m.exec(read("CHANGELOG.md")) ?? [];
+const wrong = [
+  announced !== version && `CHANGELOG.md begins with ${announced}, package.json has ${version}.`,
+  read("openapi.yaml") !== read("contract/baseline/openapi.yaml") &&
+    "contract/baseline/openapi.yaml is not openapi.yaml: copy it, and run `npm run generate`.",
+].filter(Boolean);
+if (wrong.length > 0) {
+  console.error(wrong.join("\n"));
+  process.exitCode = 1;
+}
 
 const older = Object.values(readResults()).flatMap(({ node, scenarios }) => {
   const names = Object.keys(scenarios).filter((name) => isOlder(scenarios[name]));

@@ -26,6 +26,22 @@ const outage: Scenario = {
 const run = (scenario: Scenario): Figures[] =>
   policies.map((policy) => simulate(policy, scenario, seededRandom(seed)));
 
+type Call = () => PromiseLike<unknown>;
+const body = { query: "q", documents: ["d"] };
+const apiKey = "outage-key";
+const contestants: Readonly<Record<string, (baseUrl: string) => Call>> = {
+  tunerank(baseUrl) {
+    const client = createClient({ baseUrl, apiKey });
+    return () => client.rerank(body);
+  },
+  // A client for each call: its budget is never empty.
+  "tunerank without its budget": (baseUrl) => () => createClient({ baseUrl, apiKey }).rerank(body),
+  openai(baseUrl) {
+    const client = new (peer("openai").OpenAI)({ apiKey, baseURL: baseUrl });
+    return () => client.post("/inference/v1/rerank", { body });
+  },
+};
+
 const figures = run(outage);
 console.log("10,000 calls in an outage of 100 s, simulated:");
 console.table(figures);
@@ -50,22 +66,6 @@ async function compareWithSockets(calls: number): Promise<void> {
   console.error("The simulation and the sockets differ.");
   process.exitCode = 1;
 }
-
-type Call = () => PromiseLike<unknown>;
-const body = { query: "q", documents: ["d"] };
-const apiKey = "outage-key";
-const contestants: Readonly<Record<string, (baseUrl: string) => Call>> = {
-  tunerank(baseUrl) {
-    const client = createClient({ baseUrl, apiKey });
-    return () => client.rerank(body);
-  },
-  // A client for each call: its budget is never empty.
-  "tunerank without its budget": (baseUrl) => () => createClient({ baseUrl, apiKey }).rerank(body),
-  openai(baseUrl) {
-    const client = new (peer("openai").OpenAI)({ apiKey, baseURL: baseUrl });
-    return () => client.post("/inference/v1/rerank", { body });
-  },
-};
 
 async function countRequests(calls: number, open: (baseUrl: string) => Call): Promise<number> {
   let requests = 0;

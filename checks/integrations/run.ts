@@ -21,7 +21,7 @@ if (server.length > 0 && given.length > 0) {
 const installed = path.join(folder, "node_modules/tunerank");
 const documented = path.join(folder, "documented");
 
-const node = newerNode();
+const node = newerNode("integrations");
 if (node === undefined) {
   console.log(
     "SKIPPED  integrations: ai 7, msw 3 and nock 15 need Node 22.20 or newer, and there is none for this machine.",

@@ -101,12 +101,10 @@ const checks: Readonly<Record<string, () => string | Promise<string>>> = {
   "bill of materials": async () => writeBillOfMaterials(),
 };
 
-const rows: { check: string; found: string }[] = [];
 for (const [check, perform] of Object.entries(checks)) {
   const started = performance.now();
   try {
     const found = await perform();
-    rows.push({ check, found });
     console.log(`ok       ${check}: ${found} (${Math.round((performance.now() - started) / 1000)} s)`);
   } catch (error) {
     process.exitCode = 1;
@@ -114,13 +112,7 @@ for (const [check, perform] of Object.entries(checks)) {
   }
 }
 remove();
-// The docs show the whole of it.
-if (options.all && options.tarball === undefined && process.exitCode !== 1) {
-  const date = new Date().toISOString().slice(0, 10);
-  const data = new URL("../../docs/data/packageChecks.json", import.meta.url);
-  writeFileSync(data, `${JSON.stringify({ date, version: manifest.version, rows }, undefined, 2)}\n`);
-  recordRun("package");
-}
+if (options.all && options.tarball === undefined && process.exitCode !== 1) recordRun("package");
 
 /** Bundles a page's code, and looks what it holds. */
 async function checkTreeShaking(user: string): Promise<string> {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { Agent, type AgentOptions } from "node:https";
 import { createInterface } from "node:readline";
 import { rootCertificates } from "node:tls";
@@ -19,7 +18,6 @@ import { newerNode } from "../machine.js";
 import type { Asked, Outcome } from "./http2Calls.js";
 import {
   freePort,
-  NotStarted,
   type Program,
   proxies,
   type RunningProxy,
@@ -275,7 +273,6 @@ function agentOf({ port }: RunningProxy): HttpsProxyAgent<string> {
 const perOperation = 10_000;
 const lanes = 64;
 const pathOf = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
-const undici8 = pathOf("../integrations/node_modules/undici-8");
 
 /** HTTP/2 through a dispatcher of undici, while nginx reads its configuration again. */
 export const http2: readonly Proof[] = [
@@ -283,12 +280,11 @@ export const http2: readonly Proof[] = [
     needs: "nginx",
     name: `undici 8, of ${perOperation} reranks and ${perOperation} resumes over HTTP/2, with a reload in the middle: each rerank has its response, each resume ran once, and one whose response was cut short says so`,
     async prove() {
-      const node = newerNode();
-      if (node === undefined || !existsSync(undici8))
-        throw new NotStarted("undici 8 and a Node for it come with: npm ci --prefix checks/integrations");
+      const node = newerNode("proxies");
+      assert.ok(node, "Node 24 comes with: npm ci --prefix checks/proxies");
       // What nginx left out, undici moves to the new connection. But when nginx closes the old one, it drops what it has
       // not read: the client asks for a ranking again, not for a resume.
-      const { ran, failures } = await reload(node, { undici: undici8, maxRetries: 2 });
+      const { ran, failures } = await reload(node, { undici: "undici-8", maxRetries: 2 });
       for (const [name, [executed, message]] of Object.entries(failures)) {
         assert.match(name, /^resume/, message);
         assert.match(executed, /^(yes|unknown)$/, `${name}: ${message}`);

@@ -58,8 +58,8 @@ test("the guide's recipe for GitHub Actions has ten lines, fails with the runner
   expect(recipe.split("\n").length).toBeLessThanOrEqual(10);
   const { jobs } = parse(recipe) as { jobs: { conformance: { steps: readonly Step[] } } };
   const [checkout, { run: script = "" } = {}, upload] = jobs.conformance.steps;
-  expect(checkout).toEqual({ uses: "actions/checkout@v4" });
-  expect(upload).toMatchObject({ if: "always()", uses: "actions/upload-artifact@v4" });
+  expect(checkout).toEqual({ uses: "actions/checkout@v7" });
+  expect(upload).toMatchObject({ if: "always()", uses: "actions/upload-artifact@v7" });
   const kept = (folder: string): Promise<Record<string, string>> => filesOf(folder, upload?.with?.path ?? "");
   const good = await runStep(script, "certifyOwnClient(process.argv[2])");
   expect(good.exitCode).toBe(0);

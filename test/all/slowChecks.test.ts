@@ -84,7 +84,10 @@ describe("in a repository", () => {
     for (const file of ["results.js", "results.d.ts"])
       await cp(path.join(root, "bench", file), path.join(folder, "bench", file));
     await symlink(path.join(root, "node_modules"), path.join(folder, "node_modules"), "junction");
-    await write("package.json", JSON.stringify({ type: "module" }));
+    await write("package.json", JSON.stringify({ type: "module", version: "1.2.3" }));
+    await write("CHANGELOG.md", "# Changelog\n\n## 1.2.3\n\n## 1.2.2\n");
+    for (const file of ["openapi.yaml", "contract/baseline/openapi.yaml"])
+      await write(file, "openapi: 3.1.0\n");
     await write(".gitignore", "node_modules\nreports/\n");
     await write("scripts/record.ts", recording);
     await write("src/policy/retry.ts", "export const times = 1;\n");
@@ -136,7 +139,11 @@ describe("in a repository", () => {
     await git("add", "scripts/running.ts");
     await write("src/policy/retry.ts", "export const times = 2;\n");
     const { exitCode, stdout } = await script("running");
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("src/policy/retry.ts is not committed")]);
+    expect([exitCode, ...stdout.trim().split("\n")]).toEqual([
+      0,
+      "mutation is not recorded: src/policy/retry.ts is not committed.",
+      "scripts/lastRuns.json says that mutation ran whole: commit it.",
+    ]);
     expect(await lastRuns()).toContain(`"commit": "${first.slice(0, 12)}"`);
     expect((await stale()).stdout).toContain("mutation: last run whole on");
   });
@@ -155,6 +162,18 @@ describe("in a repository", () => {
     );
     expect(await stale()).toMatchObject({ exitCode: 0, stdout });
     expect(await script("release")).toMatchObject({ exitCode: 0, stdout });
+  });
+
+  test("a release is refused whose contract or version is not the one that is announced", async () => {
+    await record(...names);
+    await write("openapi.yaml", "openapi: 3.1.1\n");
+    await write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 1.2.3\n");
+    const { exitCode, stderr } = await script("release");
+    expect([exitCode, ...stderr.trim().split("\n")]).toEqual([
+      1,
+      "CHANGELOG.md begins with Unreleased, package.json has 1.2.3.",
+      "contract/baseline/openapi.yaml is not openapi.yaml: copy it, and run `npm run generate`.",
+    ]);
   });
 
   test("the words of a page break nothing, its code may", async () => {
@@ -181,6 +200,7 @@ describe("in a repository", () => {
     const failing = { ...scripts, mutate: command("mutation"), "check:generators": "exit 3" };
     await write("package.json", JSON.stringify({ type: "module", scripts: failing }));
     await write(".ci/run", "true\n");
+    await write("docs/public/outage.svg", "<svg></svg>\n");
     const first = await commit("a project");
     const failed = await script("prove");
     expect(failed.exitCode).toBe(1);
@@ -194,11 +214,12 @@ describe("in a repository", () => {
     expect(JSON.parse(await lastRuns())).toMatchObject({
       mutation: { commit: expect.stringMatching(first) },
     });
-    await write("scripts/lastRuns.json", "{}\n");
+    await write("docs/public/outage.svg", "<svg/>\n");
     const rest = await script("prove", "--from", "temporal");
     expect(rest.stdout.match(/^== /gm)).toHaveLength(3);
     expect(rest.stdout).toMatch(/^ci .*held$/m);
     expect(Object.keys(JSON.parse(await lastRuns()))).toEqual(["mutation"]);
+    await write("src/policy/retry.ts", "export const times = 2;\n");
     const changed = await script("prove", "--from", "temporal");
     expect(changed.stderr).toContain("Commit first: one commit is proved.");
     await commit("recorded");

@@ -1,4 +1,4 @@
-import { appendFile, cp, readFile } from "node:fs/promises";
+import { appendFile, cp, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -72,6 +72,12 @@ describe("a figure that is older than src/call or src/transport", () => {
       "src/transport",
     ])
       await cp(path.join(root, part), path.join(copy.folder, part), { recursive: true });
+    for (const contract of ["openapi.yaml", "contract/baseline/openapi.yaml"])
+      await cp(path.join(root, "openapi.yaml"), path.join(copy.folder, contract));
+    await writeFile(
+      path.join(copy.folder, "CHANGELOG.md"),
+      `## ${JSON.parse(await read("package.json")).version}\n`,
+    );
     const add = `import("./bench/results.js").then(({ addResults }) => addResults(26, ${JSON.stringify(entry)}))`;
     await inCopy("-e", add);
   });
