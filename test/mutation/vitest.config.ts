@@ -3,20 +3,10 @@ import type { ViteUserConfig } from "vitest/config";
 import base from "../../vitest.config.js";
 
 const files: string[] = [
-  "call/ids",
-  "call/retryBehaviour",
-  "call/retryReasons",
-  "call/timers",
-  "errors/codes",
-  "errors/errorTexts",
-  "errors/headers",
-  "errors/statusError",
+  "call/{retryBehaviour,retryReasons,timers}",
+  "errors/*",
   "files/uploadForms",
-  "options/apiKey",
-  "options/arguments",
-  "options/environment",
-  "options/optionNames",
-  "options/options",
+  "options/{apiKey,arguments,environment,headers,options}",
   "policy/retryDecision",
 ];
 

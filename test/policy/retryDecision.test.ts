@@ -433,12 +433,12 @@ describe("a Retry-After that a whole fleet was told", () => {
       expect(run.limiter.pausedUntil).toBe(10_500);
     });
 
-    test("draws again for the next time", async () => {
+    test("draws again for the next time, whose number ends nothing", async () => {
       const run = runOf(1);
       run.begin("a", 0);
       run.fail("a", { retryAfterMs: 10_000, random: 0.5 });
       expect(await run.passAll()).toEqual([["a", 10_500]]);
-      run.fail("a", { retryAfterMs: 10_000, random: 0.1 });
+      run.fail("a", { retryAfterMs: 10_000, random: 0.1, retries: 9 });
       expect(await run.passAll()).toEqual([["a", 20_600]]);
     });
 
