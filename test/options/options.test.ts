@@ -210,10 +210,6 @@ describe("a name that is not known, or renamed, is refused before anything is se
     ],
     ["Unknown option content_type: did you mean contentType?", upload({ content_type: "a/b" })],
     ["Unknown option verifyBytes: ", scale({ verifyBytes: true })],
-    [
-      "Unknown option parameters.x: there are none.",
-      (client) => client.request({ operation: "rerankDocuments", parameters: { x: 1 } }),
-    ],
     ["Unknown option top_n: did you mean topN?", items({ top_n: 1 })],
     ["Unknown option batchsize: did you mean batchSize?", items({ batchsize: 1 })],
     ["Unknown option modle: did you mean model?", items({ modle: 1 })],
