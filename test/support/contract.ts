@@ -6,6 +6,7 @@ import type { OperationId } from "../../src/index.js";
 export interface ContractSchema {
   readonly $ref?: string;
   readonly type?: string;
+  readonly format?: string;
   readonly enum?: readonly string[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, ContractSchema>>;
