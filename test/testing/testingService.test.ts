@@ -292,10 +292,12 @@ describe("a mock server that listens", () => {
     ["http://127.0.0.1.evil.test", false],
   ])("a page of the origin %s may call it: %s", async (origin, isAllowed) => {
     const { status, headers } = await preflight(origin);
-    const { headers: sent } = await fetch(`${server.url}/inference/v1/rerank`, {
+    const response = await fetch(`${server.url}/inference/v1/rerank`, {
       method: "POST",
       headers: { origin },
     });
+    await response.text();
+    const { headers: sent } = response;
     for (const each of [headers, sent]) expect(each.get(allowOrigin)).toBe(isAllowed ? origin : null);
     if (!isAllowed) return;
     expect([status, headers.get("vary")]).toEqual([204, "Origin"]);
