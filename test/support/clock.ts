@@ -177,10 +177,6 @@ class TestTimer {
     this.outlives = true;
     return this;
   }
-
-  hasRef(): boolean {
-    return true;
-  }
 }
 
 /** A clock for the tests of the calling file, each of which moves it by itself. */

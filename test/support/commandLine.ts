@@ -39,26 +39,22 @@ async function buildInto(name: string, options: BuildOptions): Promise<string> {
 
 /** Runs `tunerank` to its end. */
 export async function tunerank(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
-  const child = start(args, surroundings);
-  return outcomeOf(child);
+  return outcomeOf(start(args, surroundings));
 }
 
 /** Starts `tunerank`. */
 export function start(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
-  return launch(process.execPath, [surroundings.program ?? program, ...args], surroundings);
+  return startIn([], args, surroundings);
 }
 
 /** Starts `tunerank` in another program, such as one that gives it a namespace of its own. */
 export function startIn(
-  [command = "", ...before]: readonly string[],
+  before: readonly string[],
   args: readonly string[],
   surroundings: Surroundings = {},
 ): ChildProcess {
-  return launch(
-    command,
-    [...before, process.execPath, surroundings.program ?? program, ...args],
-    surroundings,
-  );
+  const all = [...before, process.execPath, surroundings.program ?? program, ...args];
+  return launch(all, surroundings);
 }
 
 /** Starts `tunerank` as a process that may have so many open files and sockets. */
@@ -67,20 +63,18 @@ export function startLimited(
   args: readonly string[],
   surroundings: Surroundings = {},
 ): ChildProcess {
-  const script = `ulimit -n ${files}; exec "$0" "$@"`;
-  return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
+  return startIn(["sh", "-c", `ulimit -n ${files}; exec "$0" "$@"`], args, surroundings);
 }
 
 /** Runs `tunerank` on a terminal, which shows stdout and stderr as one; the text comes with its control sequences. */
 export async function onTerminal(args: readonly string[], surroundings: Surroundings = {}): Promise<Outcome> {
   const line = [process.execPath, program, ...args].map((each) => `'${each}'`).join(" ");
-  return outcomeOf(launch("script", ["--quiet", "--return", "--command", line, "/dev/null"], surroundings));
+  return outcomeOf(launch(["script", "--quiet", "--return", "--command", line, "/dev/null"], surroundings));
 }
 
 /** Starts `tunerank` with a stdout that takes nothing: `/dev/full`, as Linux has it. */
 export function toFullDisk(args: readonly string[], surroundings: Surroundings = {}): ChildProcess {
-  const script = 'exec "$0" "$@" > /dev/full';
-  return launch("sh", ["-c", script, process.execPath, program, ...args], surroundings);
+  return startIn(["sh", "-c", 'exec "$0" "$@" > /dev/full'], args, surroundings);
 }
 
 /** What a started command said, once it has ended; killed if that takes longer than most tests may. */
@@ -95,8 +89,7 @@ export async function outcomeOf(child: ChildProcess, mostMs = 110_000): Promise<
 }
 
 function launch(
-  command: string,
-  args: readonly string[],
+  [command = "", ...args]: readonly string[],
   { baseUrl, env, input, openInput }: Surroundings,
 ): ChildProcess {
   const child = spawn(command, args, {

@@ -8,10 +8,7 @@ export interface ContractSchema {
   readonly type?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
-  readonly default?: unknown;
   readonly required?: readonly string[];
-  readonly readOnly?: boolean;
-  readonly deprecated?: boolean;
   readonly properties?: Readonly<Record<string, ContractSchema>>;
   readonly [keyword: string]: unknown;
 }
@@ -22,13 +19,13 @@ interface Media {
 }
 
 /** One response of the contract, or a reference to a shared one. */
-export interface ContractResponse {
+interface ContractResponse {
   readonly $ref?: string;
   readonly content?: Readonly<Record<string, Media>>;
 }
 
 /** One operation of the contract. */
-export interface ContractOperation {
+interface ContractOperation {
   readonly operationId: string;
   readonly description: string;
   readonly "x-retry": string;

@@ -4,11 +4,8 @@ import type { OperationId } from "../../src/index.js";
 import { budget } from "../../src/policy/decisions.js";
 import { type Decision, decideRetry, type RetryCause, type RetryState } from "../../src/policy/retry.js";
 
-/** What the server does with every request of a row. */
-export type RowServer = { readonly answer: RowResponse } | { readonly network: string };
-
 /** What must come of a call. */
-export interface Expected {
+interface Expected {
   readonly requests: number;
   readonly attempts?: number;
   readonly code: string;
@@ -23,7 +20,8 @@ export interface Expected {
 export interface DecisionRow {
   readonly event: string;
   readonly description: string;
-  readonly server: RowServer;
+  /** What it does with every request. */
+  readonly server: { readonly answer: RowResponse } | { readonly network: string };
   readonly client?: RowClient;
   readonly codeSource: string;
   readonly message?: string;

@@ -1,5 +1,5 @@
 // Loaded by `node --require` before the command. Wraps the calls of node:fs that concern one folder, so that a test can end
-// or stop the process at any of them, or let them fail. What it does is in TUNERANK_FAULTS, as JSON (see commandFaults.ts).
+// or stop the process at any of them, or let them fail. What it does is in TUNERANK_FAULTS, as JSON (CommandFaults in commandLine.ts).
 const fs = require("node:fs");
 const timers = require("node:timers/promises");
 

@@ -1,11 +1,9 @@
 // Our own client under the runner: asks for rows, makes each call, posts what it saw.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import https from "node:https";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { json } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { operations, requests } from "../../../src/generated/contract.js";
 import {
@@ -19,6 +17,7 @@ import {
 } from "../../../src/index.js";
 import type { RequestRules } from "../../../src/options/validate.js";
 import { type ClientInside, insideOf } from "../../../src/wrappers/types.js";
+import { root, temporaryFolder } from "../project.js";
 
 /** A row as GET /next gives it. */
 interface Task {
@@ -116,8 +115,7 @@ function overNode({
 async function inPrograms(task: Task, times: number): Promise<object> {
   const program = `import { printOutcome } from ${JSON.stringify(import.meta.url)}; await printOutcome();`;
   const node = ["--conditions=tunerank-source", "--import", "tsx", "--input-type=module", "--eval", program];
-  const cwd = fileURLToPath(new URL("../../..", import.meta.url));
-  const folder = await mkdtemp(path.join(tmpdir(), "tunerank-ca-"));
+  const { folder, remove } = await temporaryFolder();
   const file = path.join(folder, "ca.pem");
   await writeFile(file, task.caCertificate ?? "");
   const env = {
@@ -127,11 +125,15 @@ async function inPrograms(task: Task, times: number): Promise<object> {
   };
   let outcome: unknown;
   for (let made = 0; made < times; made++) {
-    const { stdin, stdout } = spawn(process.execPath, node, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+    const { stdin, stdout } = spawn(process.execPath, node, {
+      cwd: root,
+      env,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
     stdin.end(JSON.stringify(task));
     outcome = await json(stdout);
   }
-  await rm(folder, { recursive: true });
+  await remove();
   return outcome as object;
 }
 
@@ -169,22 +171,10 @@ async function outcomeOf(task: Task, options: ClientOptions): Promise<object> {
     return { value: posted(data), attempts: attempts.length, capabilities: ["unknown-members"] };
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    const { code, executed, executedBecause, retryAfterMs, message, inferred, codeSource, notRetried } =
-      error;
+    const { code, executed, executedBecause, message, inferred, codeSource, notRetried } = error;
+    const facts = { code, executed, executedBecause, message, inferred, codeSource, notRetried };
     const text = `${error.stack} ${JSON.stringify(error)}`;
-    const attempts = error.attempts.length;
-    const said = {
-      code,
-      executed,
-      executedBecause,
-      message,
-      inferred,
-      codeSource,
-      notRetried,
-      attempts,
-      text,
-    };
-    return { ...said, retryAfterMs: retryAfterMs ?? null };
+    return { ...facts, text, attempts: error.attempts.length, retryAfterMs: error.retryAfterMs ?? null };
   } finally {
     await Promise.all(opened.map((each) => each.close()));
   }

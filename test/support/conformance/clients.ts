@@ -100,13 +100,8 @@ const commands: Readonly<Record<Language, Command>> = {
     try {
       const options = [...quick.map((option) => `-J${option}`), "--release", "17", "-cp", libraries];
       await execute("javac", [...options, "-d", classes, ...sources], { cwd });
-      return await execute(
-        "java",
-        [...quick, "-cp", `${classes}${path.delimiter}${libraries}`, "Certify", ...args],
-        {
-          cwd,
-        },
-      );
+      const paths = `${classes}${path.delimiter}${libraries}`;
+      return await execute("java", [...quick, "-cp", paths, "Certify", ...args], { cwd });
     } finally {
       rmSync(classes, { recursive: true, force: true });
     }

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { listen } from "../servers.js";
+import { entriesFor } from "../responses.js";
+import { endServer, listen, socketsOf } from "../servers.js";
 
 /** A request as the service saw it. */
 export interface Asked {
@@ -53,7 +54,7 @@ export async function startRefusing(): Promise<RefusingService> {
     active += 1;
     response.on("close", () => (active -= 1));
     const body = await text(request);
-    const { query, documents } = JSON.parse(body);
+    const { query } = JSON.parse(body);
     const row = seen.get(body) ?? seen.size;
     seen.set(body, row);
     const at = Date.now();
@@ -67,8 +68,9 @@ export async function startRefusing(): Promise<RefusingService> {
     await setImmediate();
     if (response.destroyed || response.socket?.readableEnded) return;
     asked.status = no?.status ?? 200;
-    response.writeHead(asked.status, headersOf(no)).end(bodyOf(no, documents));
+    response.writeHead(asked.status, headersOf(no)).end(bodyOf(no, body));
   });
+  const sockets = socketsOf(server);
   const port = await listen(server);
   const service: RefusingService = {
     url: `http://127.0.0.1:${port}`,
@@ -80,10 +82,7 @@ export async function startRefusing(): Promise<RefusingService> {
       seen.clear();
       Object.assign(service, { says: () => undefined, delayMs: 20 });
     },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    close: () => void endServer(server, sockets),
   };
   return service;
 }
@@ -97,13 +96,8 @@ export function headersOf(no: No | undefined, now: number = Date.now()): Record<
   return { "content-type": "application/json", ...retryAfter };
 }
 
-function bodyOf(no: No | undefined, documents: readonly unknown[]): string {
+function bodyOf(no: No | undefined, asked: string): string {
   if (no) return JSON.stringify({ code: no.code, message: "No." });
-  const data = documents.map((_, index) => ({ index, relevance_score: 1 / (index + 1) }));
-  return JSON.stringify({
-    object: "list",
-    model: "m",
-    data,
-    usage: { prompt_tokens: 10, total_tokens: 10 },
-  });
+  const usage = { prompt_tokens: 10, total_tokens: 10 };
+  return JSON.stringify({ object: "list", model: "m", data: entriesFor(asked), usage });
 }
