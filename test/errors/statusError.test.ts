@@ -179,8 +179,10 @@ describe("a stack names the line of the caller", () => {
   ];
   test.each(wrong)("of a wrong argument: %s", async (_what, call) => {
     const client = connect(server.url);
+    const { stackTraceLimit } = Error;
     const callsHere = async (): Promise<unknown> => await call(client);
     expect((await failureOf(callsHere)).stack).toContain("callsHere");
+    expect(Error.stackTraceLimit).toBe(stackTraceLimit);
   });
 
   test("of a call that fails, also by withResponse()", async () => {
