@@ -57,7 +57,7 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
   package: { command: "npm run check:package -- --all", minutes: 6, covers: ["checks/package", ...built] },
   proxies: {
     command: "npm run test:proxies -- --peers",
-    minutes: 10,
+    minutes: 4,
     covers: ["checks/proxies", ...call],
   },
   runtimes: {
