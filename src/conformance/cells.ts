@@ -18,7 +18,7 @@ export function cellsOf(data: ConformanceData): readonly Cell[] {
   const asked = Object.entries(data.operations);
   // The rows of errors.json use one operation only. It is not idempotent, so that no client retries it.
   const once = asked.filter(([, { repeatable }]) => !repeatable).slice(0, 1);
-  const repeated = asked.filter(([, { repeatable }]) => repeatable).slice(0, 1);
+  const repeated = asked.filter(([, { repeatable, contentType }]) => repeatable && contentType).slice(0, 1);
   const slugs = data.errors.map(({ name }) => slugOf(name));
   const stored = [
     ...data.exchanges.flatMap((row) => asked.flatMap((each) => exchangeCells("exchanges", row, each))),

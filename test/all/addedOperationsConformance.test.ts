@@ -28,9 +28,9 @@ const copy = useAddedOperations();
 let certify: typeof certifyOwnClient;
 
 beforeAll(async () => {
-  const client = "test/support/conformance/certifyOwnClient.ts";
-  await cp(path.join(root, client), path.join(copy.folder, client));
-  ({ certifyOwnClient: certify } = await import(path.join(copy.folder, client)));
+  const support = path.join(copy.folder, "test/support");
+  await cp(path.join(root, "test/support"), support, { recursive: true });
+  ({ certifyOwnClient: certify } = await import(path.join(support, "conformance/certifyOwnClient.ts")));
 });
 
 // Each of the added operations in rows of every kind: with a response, refused, repeated, lost on the way.

@@ -233,7 +233,9 @@ describe("EXTENSIONS.md", () => {
     expect(sections.map(({ name }) => name).sort()).toEqual([...used.keys()].sort());
   });
 
-  test.each(sections)("the example of $name is one of the contract's own", ({ name, example }) => {
+  // A revision in an example may be an earlier one.
+  const lasting = sections.filter(({ name }) => name !== "x-contract-revision");
+  test.each(lasting)("the example of $name is one of the contract's own", ({ name, example }) => {
     expect(Object.keys(example)).toEqual([name]);
     expect(used.get(name)).toContainEqual(example[name]);
   });
