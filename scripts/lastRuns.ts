@@ -50,7 +50,7 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
   },
   mutation: {
     command: "npm run mutate",
-    minutes: 12,
+    minutes: 8,
     covers: ["src/errors/statusError.ts", "src/options/arguments.ts", "src/policy/retry.ts", "test/mutation"],
   },
   outage: { command: "npm run bench -- outage", minutes: 2, covers: ["bench/outage", ...call] },

@@ -163,7 +163,7 @@ describe("the base URL", () => {
     ["that is no string", 7],
     ["that is a URL, not its text", new URL("https://api.example.com")],
     ["with a user", "https://secret-part@api.example.com"],
-    ["with a password", "https://user:secret-part@api.example.com"],
+    ["with a password", "https://:secret-part@api.example.com"],
     ["with a query", "https://api.example.com/?key=secret-part", "a query or fragment"],
     ["with a fragment", "https://api.example.com/#secret-part"],
     ["with two dots", "https://api.example.com/a/../b", 'the path segments "." or ".."'],
