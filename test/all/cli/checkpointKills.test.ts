@@ -129,6 +129,8 @@ test(`killed at ${kills} random moments`, { timeout: 900_000 }, async () => {
     expect([...kept].filter((id) => !now.has(id))).toEqual([]);
     kept = now;
   }
+  // A part without its first line counts for 30 s as one of a run that has just begun.
+  for (const part of partsThere()) utimesSync(part, 0, 0);
   const sent = server.requests.length;
   const { exitCode } = await bulk("--quiet");
   expect([exitCode, server.requests.length - sent]).toEqual([0, count - kept.size]);
