@@ -145,8 +145,7 @@ export function suggestion(name: string, known: readonly string[]): string {
     // Counts edits per letter of the known name: long names are often abbreviated, which takes many edits.
     .map((word) => ({ word, edits: editsBetween(lettersOf(name), lettersOf(word)) / word.length }))
     .sort((a, b) => a.edits - b.edits);
-  if (near === undefined) return "there are none.";
-  return near.edits <= 1 / 2 ? `did you mean ${near.word}?` : `use one of ${known.join(", ")}.`;
+  return near && near.edits <= 1 / 2 ? `did you mean ${near.word}?` : `use one of ${known.join(", ")}.`;
 }
 
 /** A name without the marks and capitals in which spellings differ: `topn` of `top_n` and `topN`. */

@@ -144,7 +144,6 @@ scale a/b 1 => deploymentId (DEPLOYMENT): [INVALID_ARGUMENT] deploymentId contai
 upload a/b package.json README.md => [INVALID_ARGUMENT] datasetId contains
 request resumeReinforcementFineTuningJob --param reinforcement_fine_tuning_job_id=.. => reinforcementFineTuningJobId (--param reinforcement_fine_tuning_job_id): [INVALID_ARGUMENT]
 request scaleDeployment --param deployment_id=prod --body {"replicaCount":-1} => [OUT_OF_RANGE] replicaCount must be at least 0
-request rerankDocuments --param x=1 --body {} => Unknown option parameters.x: there are none.
 request GET v1/x => path (PATH): [INVALID_ARGUMENT] path must be a string that begins with "/"
 request GET /v1/x --max-bytes 0 => maxResponseBytes (--max-bytes): [OUT_OF_RANGE]
 mock --port=-1 => port (--port): [OUT_OF_RANGE] port must be at least 0, not -1.
