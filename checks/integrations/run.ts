@@ -26,6 +26,8 @@ if (node === undefined) {
   console.log(
     "SKIPPED  integrations: ai 7, msw 3 and nock 15 need Node 22.20 or newer, and there is none for this machine.",
   );
+  // What is left out is not recorded as proved.
+  if (server.length > 0) process.exit(1);
 } else {
   const { user, remove } = installPacked();
   rmSync(installed, { recursive: true, force: true });

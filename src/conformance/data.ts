@@ -68,7 +68,7 @@ export interface RetryRow extends Row {
   readonly server: RowStep | { readonly sequence: readonly RowStep[] };
   readonly codeSource?: string;
   readonly message?: string;
-  /** Whether the row is served for one operation only, because it says the same of each. */
+  /** Whether the row is served for one operation only, the first idempotent one with a body: it says the same of each. */
   readonly once?: true;
   readonly operations: Readonly<Record<string, RowExpected>>;
 }
