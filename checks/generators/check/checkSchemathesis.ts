@@ -46,10 +46,10 @@ export async function checkSchemathesis(
   const problems: string[] = [];
   const mock = await start(join(documents, document));
   try {
-    const bin = await programs({ name: "schemathesis", packages: ["schemathesis"] });
+    const bin = await programs({ name: "schemathesis", packages: ["schemathesis", "hypothesis"] });
     const options = ["--url", mock.url, "--no-color", "--report-json-path", "report.json"];
     const args = ["--config-file", config, "run", join(documents, document), ...options];
-    await run(join(bin, "st"), args, { cwd: folder });
+    await run(join(bin, "st"), args, { cwd: folder, env: { PYTHONPATH: folder } });
   } catch (error) {
     problems.push(String(error));
   } finally {

@@ -1,5 +1,6 @@
 """What is left out of the requests because the mock (Prism) cannot take it, whatever the document says."""
 
+import forms  # for its filter
 import schemathesis
 
 # Prism is a JavaScript program: it rounds larger integers, and refuses what it rounds past the last of 64 bits.
