@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -54,6 +54,22 @@ test("an arrow that runs up and a circle would be found", () => {
   ]);
   expect(importsUpwards(wrong)).toEqual(["call/call.ts -> wrappers/rerank.ts"]);
   expect(circlesIn(wrong)).toEqual([["call/call.ts", "wrappers/rerank.ts", "wrappers/types.ts"]]);
+});
+
+test("what the checks of Temporal import compiles without the conditions of this package's sources", () => {
+  const folder = path.join(root, "checks/temporal");
+  const found = new Set<string>();
+  const follow = (file: string): void => {
+    if (found.has(file) || !existsSync(file)) return;
+    found.add(file);
+    for (const [, to = ""] of readFileSync(file, "utf8").matchAll(/ from "(\.[^"]+)\.js"/g))
+      follow(path.resolve(path.dirname(file), `${to}.ts`));
+  };
+  for (const below of ["", "onServer", "onRedis"])
+    for (const name of readdirSync(path.join(folder, below)))
+      if (name.endsWith(".ts")) follow(path.join(folder, below, name));
+  expect(found).toContain(path.join(root, "test/support/servers.ts"));
+  expect([...found].filter((file) => / from "#platform"/.test(readFileSync(file, "utf8")))).toEqual([]);
 });
 
 test("the entries, which are files of their own, share no more than three names", () => {

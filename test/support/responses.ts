@@ -1,4 +1,4 @@
-import type { RerankRequest } from "../../src/index.js";
+import type { RerankRequest } from "../../src/generated/types.js";
 import type { ReceivedRequest, Reply, Script } from "./recordingServer.js";
 
 /** The service's own word that a call may be repeated. */
