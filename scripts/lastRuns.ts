@@ -35,17 +35,17 @@ const built = ["scripts/build", "package.json"];
 export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
   firstHour: {
     command: "npm run check:first-hour -- --all",
-    minutes: 8,
+    minutes: 5,
     covers: ["checks/first-hour", "README.md", ...built],
   },
   generators: {
     command: "npm run check:generators",
-    minutes: 15,
+    minutes: 12,
     covers: ["checks/generators", "openapi.yaml", "scripts/build/contract.ts"],
   },
   generatorsConformance: {
     command: "npm run check:generators -- --conformance --all",
-    minutes: 10,
+    minutes: 13,
     covers: ["checks/generators/conformance", "contract/conformance", "src/conformance"],
   },
   mutation: {
@@ -53,19 +53,19 @@ export const slowChecks: Readonly<Record<SlowCheckName, SlowCheck>> = {
     minutes: 8,
     covers: ["src/errors/statusError.ts", "src/options/arguments.ts", "src/policy/retry.ts", "test/mutation"],
   },
-  outage: { command: "npm run bench -- outage", minutes: 2, covers: ["bench/outage", ...call] },
-  package: { command: "npm run check:package -- --all", minutes: 6, covers: ["checks/package", ...built] },
+  outage: { command: "npm run bench -- outage", minutes: 1, covers: ["bench/outage", ...call] },
+  package: { command: "npm run check:package -- --all", minutes: 5, covers: ["checks/package", ...built] },
   proxies: {
     command: "npm run test:proxies -- --peers",
-    minutes: 4,
+    minutes: 3,
     covers: ["checks/proxies", ...call],
   },
   runtimes: {
     command: "npm run check:runtimes",
-    minutes: 4,
+    minutes: 3,
     covers: ["checks/runtimes", "src/files", "src/platform", ...call, ...built],
   },
-  soak: { command: "npm run bench -- soak 5", minutes: 5, covers: ["bench/soak", ...call] },
+  soak: { command: "npm run bench -- soak 5", minutes: 7, covers: ["bench/soak", ...call] },
   temporal: {
     command: "npm run check:integrations -- --temporal",
     minutes: 17,
