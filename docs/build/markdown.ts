@@ -16,9 +16,9 @@ export function code(text: string): string {
 }
 
 /** A table; cells are Markdown. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(" | ")} |`;
-  return [line(head), `|${" --- |".repeat(head.length)}`, ...rows.map(line)].join("\n");
+export function table(head: readonly string[], rows: readonly (readonly string[])[], space = " "): string {
+  const line = (cells: readonly string[]) => `|${cells.map((each) => space + cell(each) + space).join("|")}|`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 function cell(text: string): string {

@@ -38,7 +38,7 @@ export async function runtimesPart(): Promise<Page> {
     version,
     `${passed} of ${checks}`,
   ]);
-  const text = `${table(["Runtime", "Version", "Checks passed"], lines)}\n\nMeasured on ${date}.`;
+  const text = `${table(["Runtime", "Version", "Checks passed"], lines, "")}\n\nMeasured on ${date}.`;
   return { path: "parts/runtimes.md", text };
 }
 
@@ -77,7 +77,7 @@ export async function conformancePart(): Promise<Page> {
     ...[passed + failed + skipped, passed, failed, skipped].map(String),
   ]);
   const columns = ["Client", "Language", "Test cases", "Passed", "Failed", "Skipped"];
-  const parts = [table(columns, rows), ""];
+  const parts = [table(columns, rows, ""), ""];
   const last = clients
     .map(({ date }) => date)
     .sort()
@@ -116,7 +116,7 @@ export async function outagePart(): Promise<Page> {
   const text = [
     `A simulation: the service is down for ${seconds} seconds. A program continues to make ${scenario.callsPerSecond} calls a second, ${calls} in all. For comparison, \`openai\` is OpenAI's client from npm, which makes two retries of each call.`,
     "",
-    table(["Policy", "Requests sent", "Requests per call", "Most requests in a second"], rows),
+    table(["Policy", "Requests sent", "Requests per call", "Most requests in a second"], rows, ""),
   ].join("\n");
   return { path: "parts/outage.md", text };
 }
@@ -185,7 +185,7 @@ export async function benchmarksPart(all: readonly Results[] = Object.values(rea
   const where = [...new Set(fresh.map(([, { date, machine }]) => `${date.slice(0, 10)}, ${machine}`))];
   const peers = Object.entries(newest.versions).map(([name, version]) => `${name} ${version}`);
   const measured = `Node ${newest.node}, ${where.join("; ")}. Other packages: ${peers.join(", ")}.`;
-  if (rows.length > 0) tables.push(table(["What", ...columns.map(([title]) => title)], rows));
+  if (rows.length > 0) tables.push(table(["What", ...columns.map(([title]) => title)], rows, ""));
   const text = tables.length === 0 ? noFigures : [...tables, measured].join("\n\n");
   return { path: "parts/benchmarks.md", text };
 }
@@ -214,10 +214,9 @@ function bars(name: string, { medians }: Scenario, labels: Results["labels"]): s
       const isOwn = client === "tunerank";
       const percent = Math.max(0.5, (100 * value) / longest).toFixed(1);
       const text = `${Math.round(value)} ${chart.unit}${isOwn ? "" : ` · ${(value / own).toFixed(2)}×`}`;
-      return `<tr${isOwn ? ' class="own"' : ""}><th scope="row">${label}</th><td><i style="width: ${percent}%"></i></td><td>${text}</td></tr>`;
+      return `<tr${isOwn ? ' class="own"' : ""}><th scope="row">${label}</th><td><i style="width:${percent}%"></i></td><td>${text}</td></tr>`;
     });
-  const head = `<table class="bars" aria-label="${chart.caption}">\n<caption>${chart.caption}</caption>`;
-  return [`${head}\n${rows.join("\n")}\n</table>`];
+  return [`<table class="bars">\n<caption>${chart.caption}</caption>\n${rows.join("\n")}\n</table>`];
 }
 
 function number(value: number | undefined): string {
@@ -262,7 +261,7 @@ export async function languagesPart(): Promise<Page> {
   );
   const text = [
     toGet(clients),
-    table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Tool"], rows),
+    table(["Language", "Command", "Calls", "Jobs", "Newer", "Nulls", "Errors", "Tool"], rows, ""),
     legend(clients),
     `\n## Notes on the generators\n\n${notes.join("\n")}`,
   ].join("\n");
