@@ -15,7 +15,7 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** A table; cells are Markdown. */
+/** A table; cells are Markdown. `space` stands around each: none where nearly all cells are figures. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[], space = " "): string {
   const line = (cells: readonly string[]) => `|${cells.map((each) => space + cell(each) + space).join("|")}|`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
